@@ -1,0 +1,356 @@
+#include "base/fs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e)
+{
+    if (!max_bytes)
+        max_bytes = (size_t)1 << 30;
+    tp_buf_clear(out);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return tp_fail_errno(e, errno, path, "cannot be opened");
+    struct stat st;
+    int r = 0;
+    if (fstat(fd, &st) < 0) {
+        r = tp_fail_errno(e, errno, path, "cannot be examined");
+    } else if (!S_ISREG(st.st_mode)) {
+        r = tp_fail(e, TP_STATUS_INPUT, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, path,
+                    "name a regular file", "is %s, not a regular file",
+                    S_ISDIR(st.st_mode) ? "a folder" : "a device or a pipe");
+    } else if ((uint64_t)st.st_size > max_bytes) {
+        r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, NULL,
+                    "has %llu bytes, more than the %zu that such a file may have",
+                    (unsigned long long)st.st_size, max_bytes);
+    }
+    char chunk[65536];
+    while (!r) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            r = tp_fail_errno(e, errno, path, "cannot be read");
+        if (n <= 0)
+            break;
+        if (out->len + (size_t)n > max_bytes)
+            r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, NULL, "grew beyond %zu bytes", max_bytes);
+        else
+            tp_buf_add(out, chunk, (size_t)n);
+    }
+    close(fd);
+    return r;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+    while (len) {
+        ssize_t n = write(fd, data, len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return -errno;
+        data += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static char *parent_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return tp_strdup(".");
+    return slash == path ? tp_strdup("/") : tp_strndup(path, (size_t)(slash - path));
+}
+
+int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e)
+{
+    char *real = realpath(path, NULL);
+    char *target = real ? real : tp_strdup(path);
+    struct stat st;
+    if (stat(target, &st) == 0)
+        mode = st.st_mode & 07777;
+    char *dir = parent_of(target);
+    char *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
+    int r = 0, fd = mkostemp(temp, O_CLOEXEC);
+    if (fd < 0) {
+        r = tp_fail_errno(e, errno, path, "cannot be written");
+        goto out;
+    }
+    r = write_all(fd, data, len);
+    if (!r && fchmod(fd, mode) < 0)
+        r = -errno;
+    if (!r && fsync(fd) < 0 && errno != EINVAL)
+        r = -errno;
+    if (close(fd) < 0 && !r)
+        r = -errno;
+    if (!r && rename(temp, target) < 0)
+        r = -errno;
+    if (r) {
+        unlink(temp);
+        tp_fail_errno(e, r, path, "cannot be written");
+    }
+out:
+    free(temp);
+    free(dir);
+    free(target);
+    return r;
+}
+
+int tp_copy_file(const char *from, const char *to, struct tp_error *e)
+{
+    struct tp_buf b = {0};
+    struct stat st;
+    int r = tp_read_file(from, 0, &b, e);
+    if (!r)
+        r = tp_write_file(to, tp_buf_str(&b), b.len,
+                          stat(from, &st) == 0 ? st.st_mode & 0777 : 0644, e);
+    tp_buf_finish(&b);
+    return r;
+}
+
+int tp_mkdirs(const char *path, struct tp_error *e)
+{
+    char *p = tp_strdup(path);
+    int r = 0;
+    for (char *s = p + 1; !r; s++) {
+        if (*s && *s != '/')
+            continue;
+        char c = *s;
+        *s = 0;
+        if (*p && mkdir(p, 0777) < 0 && !(errno == EEXIST && tp_is_dir(p)))
+            r = tp_fail_errno(e, errno == EEXIST ? ENOTDIR : errno, p, "cannot be made a folder");
+        *s = c;
+        if (!c)
+            break;
+    }
+    free(p);
+    return r;
+}
+
+int tp_mkdirs_for(const char *path, struct tp_error *e)
+{
+    char *dir = parent_of(path);
+    int r = tp_mkdirs(dir, e);
+    free(dir);
+    return r;
+}
+
+static int remove_at(int at, const char *name)
+{
+    if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
+        return 0;
+    int first = errno;
+    int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return -first;
+    DIR *d = fdopendir(fd);
+    if (!d) {
+        close(fd);
+        return -ENOMEM;
+    }
+    int r = 0;
+    for (struct dirent *it; (it = readdir(d));) {
+        if (!strcmp(it->d_name, ".") || !strcmp(it->d_name, ".."))
+            continue;
+        int one = remove_at(fd, it->d_name);
+        if (one && !r)
+            r = one;
+    }
+    closedir(d);
+    if (!r && unlinkat(at, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+        r = -errno;
+    return r;
+}
+
+int tp_remove_tree(const char *path, struct tp_error *e)
+{
+    int r = remove_at(AT_FDCWD, path);
+    return r ? tp_fail_errno(e, r, path, "cannot be removed") : 0;
+}
+
+char *tp_temp_dir(const char *dir, struct tp_error *e)
+{
+    char *path = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
+    if (mkdtemp(path))
+        return path;
+    tp_fail_errno(e, errno, dir, "no temporary folder can be made in it");
+    free(path);
+    return NULL;
+}
+
+void tp_sweep_temp(const char *dir)
+{
+    DIR *d = opendir(dir);
+    if (!d)
+        return;
+    for (struct dirent *it; (it = readdir(d));) {
+        long pid;
+        if (sscanf(it->d_name, ".tp-%ld-", &pid) == 1 && pid > 0 && pid != getpid() &&
+            kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+            remove_at(dirfd(d), it->d_name);
+    }
+    closedir(d);
+}
+
+bool tp_exists(const char *path)
+{
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
+bool tp_is_dir(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool tp_is_file(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+char *tp_join(const char *a, const char *b)
+{
+    if (b[0] == '/' || !*a)
+        return tp_strdup(b);
+    size_t n = strlen(a);
+    return tp_asprintf("%s%s%s", a, a[n - 1] == '/' ? "" : "/", b);
+}
+
+char *tp_absolute(const char *path)
+{
+    char cwd[PATH_MAX];
+    char *joined = path[0] == '/' || !getcwd(cwd, sizeof cwd) ? tp_strdup(path) : tp_join(cwd, path);
+    /* Fold "." and ".." by name. */
+    size_t out = 0;
+    for (char *s = joined; *s;) {
+        while (*s == '/')
+            s++;
+        char *end = strchrnul(s, '/');
+        size_t n = (size_t)(end - s);
+        if (n == 2 && s[0] == '.' && s[1] == '.') {
+            while (out && joined[--out] != '/')
+                ;
+        } else if (n && !(n == 1 && s[0] == '.')) {
+            joined[out] = '/';
+            memmove(joined + out + 1, s, n);
+            out += n + 1;
+        }
+        s = end;
+    }
+    if (!out)
+        joined[out++] = '/';
+    joined[out] = 0;
+    return joined;
+}
+
+char *tp_relative(const char *path, const char *from)
+{
+    size_t common = 0, i = 0;
+    for (; path[i] && path[i] == from[i]; i++) {
+        if (path[i] == '/')
+            common = i + 1;
+    }
+    if (!from[i] && (path[i] == '/' || !path[i]))
+        common = path[i] ? i + 1 : i;
+    else if (!path[i] && from[i] == '/')
+        common = i;
+    struct tp_buf b = {0};
+    const char *rest = from + (strlen(from) < common ? strlen(from) : common);
+    while (*rest) {
+        while (*rest == '/')
+            rest++;
+        if (*rest)
+            tp_buf_adds(&b, "../");
+        while (*rest && *rest != '/')
+            rest++;
+    }
+    tp_buf_adds(&b, path + common);
+    if (!b.len)
+        tp_buf_addc(&b, '.');
+    return tp_buf_take(&b);
+}
+
+static void hex(const unsigned char *bytes, char out[TP_SHA256_HEX])
+{
+    sodium_bin2hex(out, TP_SHA256_HEX, bytes, crypto_hash_sha256_BYTES);
+}
+
+void tp_sha256(const void *data, size_t len, char out[TP_SHA256_HEX])
+{
+    unsigned char sum[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256(sum, data ? data : "", len);
+    hex(sum, out);
+}
+
+int tp_sha256_file(const char *path, char out[TP_SHA256_HEX], struct tp_error *e)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return tp_fail_errno(e, errno, path, "cannot be opened");
+    crypto_hash_sha256_state state;
+    crypto_hash_sha256_init(&state);
+    unsigned char chunk[65536];
+    int r = 0;
+    for (;;) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            r = tp_fail_errno(e, errno, path, "cannot be read");
+        if (n <= 0)
+            break;
+        crypto_hash_sha256_update(&state, chunk, (size_t)n);
+    }
+    close(fd);
+    unsigned char sum[crypto_hash_sha256_BYTES];
+    crypto_hash_sha256_final(&state, sum);
+    hex(sum, out);
+    return r;
+}
+
+char *tp_data_path(const char *name, struct tp_error *e)
+{
+    const char *env = getenv("TURNPIKE_DATADIR");
+    struct tp_buf tried = {0};
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    exe[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(exe, '/');
+    if (slash)
+        *slash = 0;
+    const char *places[] = {env && *env ? env : NULL, *exe ? exe : NULL, TP_SOURCE_DIR};
+    char *found = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
+        if (!places[i])
+            continue;
+        char *path = tp_join(places[i], name);
+        if (tp_exists(path)) {
+            found = path;
+            break;
+        }
+        tp_buf_addf(&tried, "%s%s", tried.len ? ", " : "", path);
+        free(path);
+        if (i == 0)
+            break; /* named outright: nothing else is meant */
+    }
+    if (!found)
+        tp_fail(e, TP_STATUS_MISSING, -ENOENT, name,
+                "set TURNPIKE_DATADIR to the folder that holds it", "not found; looked for %s",
+                tp_buf_str(&tried));
+    tp_buf_finish(&tried);
+    return found;
+}

@@ -1,0 +1,58 @@
+/* Files and folders: bounded reads, whole writes, removal of trees, hashes. */
+#ifndef TP_BASE_FS_H
+#define TP_BASE_FS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* Reads a regular file whole. max_bytes: a larger one is refused (-EFBIG); 0 means 1 GiB.
+ * out: emptied first; the caller owns it. */
+int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e);
+
+/* Writes a file whole or not at all: a temporary beside it, fsync, rename. mode: permission bits of
+ * a new file; a file that exists keeps its own. A symbolic link at path is followed. */
+int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e);
+
+/* Copies a regular file whole or not at all, with its permission bits. */
+int tp_copy_file(const char *from, const char *to, struct tp_error *e);
+
+/* mkdir -p. */
+int tp_mkdirs(const char *path, struct tp_error *e);
+/* Creates the folders that path's last component stands in. */
+int tp_mkdirs_for(const char *path, struct tp_error *e);
+
+/* rm -rf; never follows a link; a path that is not there is no error. */
+int tp_remove_tree(const char *path, struct tp_error *e);
+
+/* A new empty folder `dir/.tp-XXXXXX` that only this process uses. Returns its path (caller frees
+ * and removes), or NULL. */
+char *tp_temp_dir(const char *dir, struct tp_error *e);
+/* Removes what killed processes left: every .tp-* entry in dir whose maker is gone. */
+void tp_sweep_temp(const char *dir);
+
+bool tp_exists(const char *path);
+bool tp_is_dir(const char *path);
+bool tp_is_file(const char *path);
+
+/* "a/b" from "a" and "b" (b absolute: b alone). Caller frees. */
+char *tp_join(const char *a, const char *b);
+/* The absolute form of a path, links not resolved. Caller frees. */
+char *tp_absolute(const char *path);
+/* `path` as seen from the folder `from` (both absolute): "../x/y". Caller frees. */
+char *tp_relative(const char *path, const char *from);
+
+#define TP_SHA256_HEX 65
+/* Lower-case hex with a NUL into out. */
+void tp_sha256(const void *data, size_t len, char out[TP_SHA256_HEX]);
+int tp_sha256_file(const char *path, char out[TP_SHA256_HEX], struct tp_error *e);
+
+/* Where patches/ and other data live: TURNPIKE_DATADIR, else beside the executable (…/patches),
+ * else the compiled-in source path; never the current directory. name: "patches". Returns a path
+ * that exists (caller frees), or NULL with an error that names each place tried. */
+char *tp_data_path(const char *name, struct tp_error *e);
+
+#endif
