@@ -232,6 +232,11 @@ int tp_run(const struct tp_cmd *cmd, struct tp_error *e)
             char chunk[16384];
             ssize_t got = read(ends[i].fd, chunk, sizeof chunk);
             if (got > 0) {
+                if (i == 0 && cmd->on_bytes &&
+                    (result = cmd->on_bytes(cmd->data, chunk, (size_t)got)) < 0) {
+                    stop_group(pid);
+                    goto done;
+                }
                 deliver(cmd, &ends[i], &line, chunk, (size_t)got);
                 idle = false;
             } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {

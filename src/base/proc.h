@@ -20,6 +20,9 @@ struct tp_cmd {
     int log_fd;               /* -1, or a borrowed fd that receives both outputs as well */
     /* Called for each line of standard output as it comes, without its newline; may be NULL. */
     void (*on_line)(void *data, const char *line);
+    /* Called with the bytes of standard output as they come; may be NULL. A negative errno ends the
+     * program and is what tp_run returns; the callback has filled the error by then. */
+    int (*on_bytes)(void *data, const char *bytes, size_t n);
     void *data;
 };
 
