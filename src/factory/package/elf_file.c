@@ -120,9 +120,11 @@ static int read_sections(struct tp_elf *f, struct tp_error *e)
     GElf_Shdr sh;
     struct strings names = {"", 0};
     Elf_Scn *scn = names_index ? elf_getscn(f->handle, names_index) : NULL;
-    if (scn && gelf_getshdr(scn, &sh) && sh.sh_type == SHT_STRTAB &&
-        read_strings(f, sh.sh_offset, sh.sh_size, "the section name table", &names, e) < 0)
-        return -EBADMSG;
+    if (scn && gelf_getshdr(scn, &sh) && sh.sh_type == SHT_STRTAB) {
+        if (read_strings(f, sh.sh_offset, sh.sh_size, "the section name table", &names, e) < 0)
+            return -EBADMSG;
+        f->has_section_names = true;
+    }
     for (size_t i = 1; i < n; i++) {
         scn = elf_getscn(f->handle, i);
         if (!scn || !gelf_getshdr(scn, &sh))

@@ -52,7 +52,8 @@ struct tp_elf {
     size_t n_segments;
     GElf_Dyn *dynamic; /* without the closing DT_NULL */
     size_t n_dynamic;
-    struct tp_elf_section *sections;
+    bool has_section_names;
+    struct tp_elf_section *sections; /* without the first, which is always empty */
     size_t n_sections;
     /* Global and weak dynamic symbols that others see: hidden and local ones are left out. */
     struct tp_elf_symbol *symbols;
