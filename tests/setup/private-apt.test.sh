@@ -34,6 +34,7 @@ Components: main
 END
 echo 'deb [arch=armhf signed-by=/no/such.gpg] http://three.invalid/ports noble main universe # far' \
     >"$parts/ports.list"
+echo 'deb http://vendor.invalid/apt bookworm main' >"$parts/a-vendor.list"
 # An archive that refuses every connection stands for one that does not answer.
 cat >"$TP_TMP/apt.conf" <<END
 Dir::Etc::sourcelist "/dev/null";
@@ -55,6 +56,9 @@ made a | grep -qx 'URIs: http://one.invalid/debian'
 check "another release comes from the machine's own archive" $?
 made a | grep -qx ' bWFkZSB1cA=='
 check 'an inline key is carried over' $?
+ask v deb native bookworm >/dev/null
+made v | grep -qx 'URIs: http://one.invalid/debian'
+check 'a vendor that copies suite names is passed over' $?
 [[ $(made a | grep -c '^URIs') -eq 1 && $(made a | grep '^Types') == 'Types: deb-src' ]]
 check 'one entry a suite, of the asked type' $?
 [[ $(stat -c %a "$TP_TMP"/a/apt/*/turnpike.sources) == 600 ]]
