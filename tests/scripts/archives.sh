@@ -11,7 +11,7 @@ check_archives() { # folder
     if ! jq -e '.schema == 1 and (.turnpike | type == "string") and (.mesa.version | type == "string")
         and (.mesa.sha256 // .mesa.revision | type == "string") and (.archives | length > 0)' \
         "$summary" >/dev/null; then
-        wrong "$summary is absent or not as docs and the contract say"
+        wrong "$summary is absent, or lacks what every summary has"
         return 1
     fi
     work=$(mktemp -d)
@@ -35,6 +35,8 @@ check_archives() { # folder
     jq -e '[.patches[].patches[] | select(.state == "drifted" or .state == "failed")
         | select(.optional | not)] | length == 0' "$summary" >/dev/null ||
         wrong 'a patch drifted or failed'
+    jq -e '[.proof[]? | select(.ok == false)] | length == 0' "$summary" >/dev/null ||
+        wrong 'a driver failed its proof'
     return "$bad"
 }
 
@@ -51,4 +53,10 @@ show_archives() { # folder
     jq -r '"  first variant \(.seconds.first_variant) s, the other \(.seconds.other_variants) s"' \
         "$1/summary.json"
     echo "  all of it: $1/summary.json"
+}
+
+# What each driver said of itself when it was loaded.
+show_proofs() { # folder
+    jq -r '.proof[]? | .file as $file | .chips[] | select(.status == "proved" or .status == "failed")
+        | "  \($file): \(.device_name // .name), Vulkan \(.api // "?"): \(.status)"' "$1/summary.json"
 }
