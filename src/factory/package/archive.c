@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <zip.h>
 
-/* MS-DOS form of 1980-01-01 00:00:00: year - 1980 in bits 9–15, month in 5–8, day in 0–4. */
-enum { DOS_TIME = 0, DOS_DATE = 0 << 9 | 1 << 5 | 1 };
+/* MS-DOS form of 1980-01-01 12:00:00: hour in bits 11–15; year - 1980 in 9–15, month in 5–8, day in
+ * 0–4. Noon, because libzip 1.7 takes even this form through the time zone and back, which changes an
+ * hour that the zone skips; some skip midnights, none a noon of that year. */
+enum { DOS_TIME = 12 << 11, DOS_DATE = 0 << 9 | 1 << 5 | 1 };
 
 static int failed(const char *where, struct tp_error *e, const char *what, const char *why)
 {
@@ -22,7 +24,7 @@ static int add_entry(zip_t *zip, const struct tp_archive_entry *entry, const cha
         return failed(where, e, entry->name, zip_strerror(zip));
     }
     zip_uint64_t i = (zip_uint64_t)index;
-    /* Not zip_file_set_mtime, which takes the time zone into the archive. */
+    /* Not zip_file_set_mtime, which takes the time zone into the archive's bytes. */
     if (zip_set_file_compression(zip, i, ZIP_CM_DEFLATE, 9) < 0 ||
         zip_file_set_dostime(zip, i, DOS_TIME, DOS_DATE, 0) < 0 ||
         zip_file_set_external_attributes(zip, i, 0, ZIP_OPSYS_UNIX,

@@ -15,8 +15,8 @@ struct tp_archive_entry {
 
 /*
  * Builds a zip of the entries, in their order, in memory. Every entry is deflated at level 9, dated
- * 1980-01-01 00:00:00 (the first time that a zip can hold, whatever the time zone), of mode 0644.
- * With one version of libzip and zlib, the same entries give the same bytes.
+ * 1980-01-01 12:00:00 (the first day that a zip can hold) whatever the time zone, of mode 0644. With
+ * one version of libzip and zlib, the same entries give the same bytes.
  * out: emptied first; the caller owns it. Errors: -EIO with libzip's reason; where: what e names.
  */
 int tp_archive_build(const struct tp_archive_entry *entries, size_t n, const char *where,

@@ -75,6 +75,19 @@ static const char *string_at(const struct strings *s, uint64_t offset)
     return offset < s->len ? s->data + offset : NULL;
 }
 
+/* libelf makes do with the part of a table that is in the file; here a cut one is damage. */
+static int check_table(const struct tp_elf *f, uint64_t offset, uint64_t n, uint64_t each,
+                       uint64_t proper, const char *table, struct tp_error *e)
+{
+    if (!offset)
+        return 0;
+    if (each != proper)
+        return damaged(f, e, table, "has entries of a wrong size");
+    if (offset > f->image_len || n * each > f->image_len - offset)
+        return damaged(f, e, table, "lies outside of the file");
+    return 0;
+}
+
 static int read_header(struct tp_elf *f, struct tp_error *e)
 {
     GElf_Ehdr eh;
@@ -85,7 +98,16 @@ static int read_header(struct tp_elf *f, struct tp_error *e)
     f->little_endian = eh.e_ident[EI_DATA] == ELFDATA2LSB;
     f->type = eh.e_type;
     f->machine = eh.e_machine;
-    return 0;
+    bool wide = f->class_bits == 64;
+    int r = check_table(f, eh.e_phoff, eh.e_phnum, eh.e_phentsize,
+                        wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), "the program header table",
+                        e);
+    if (r < 0)
+        return r;
+    /* A count of 0 beside a table stands for 65280 or more, in the table's first entry. */
+    return check_table(f, eh.e_shoff, eh.e_shnum ? eh.e_shnum : SHN_LORESERVE, eh.e_shentsize,
+                       wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), "the section header table",
+                       e);
 }
 
 static int read_segments(struct tp_elf *f, struct tp_error *e)
