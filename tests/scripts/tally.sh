@@ -29,7 +29,7 @@ tally_unit() { # build folder
     log=$(mktemp)
     ASAN_OPTIONS=${ASAN_OPTIONS-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1} \
         UBSAN_OPTIONS=${UBSAN_OPTIONS-halt_on_error=1:print_stacktrace=1} \
-        meson test -C "$dir" --no-rebuild --timeout-multiplier 4 >"$log" 2>&1 </dev/null
+        meson test -C "$dir" --timeout-multiplier 4 >"$log" 2>&1 </dev/null
     if [[ ! -s $record ]]; then
         # Meson writes no record where there is nothing to run.
         if ! grep -q 'No tests defined' "$log"; then
