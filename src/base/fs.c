@@ -91,8 +91,6 @@ int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, s
     r = write_all(fd, data, len);
     if (!r && fchmod(fd, mode) < 0)
         r = -errno;
-    if (!r && fsync(fd) < 0 && errno != EINVAL)
-        r = -errno;
     if (close(fd) < 0 && !r)
         r = -errno;
     if (!r && rename(temp, target) < 0)

@@ -13,7 +13,7 @@
  * out: emptied first; the caller owns it. */
 int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e);
 
-/* Writes a file whole or not at all: a temporary beside it, fsync, rename. mode: permission bits of
+/* Writes a file whole or not at all: a temporary beside it, then rename. mode: permission bits of
  * a new file; a file that exists keeps its own. A symbolic link at path is followed. */
 int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e);
 

@@ -304,6 +304,14 @@ static int read_form(struct reader *r, const struct tp_edit *edit, struct tp_for
         if (err)
             return err;
     }
+    if (f->action == TP_ACTION_APPEND && f->result.n > 1) {
+        /* the comma behind an element is the list's, not the element's */
+        const struct tp_item *comma = &f->result.items[f->result.n - 1];
+        if (comma->kind == TP_ITEM_TOKEN && f->result.text[comma->start] == ',') {
+            f->result.text[comma->start] = 0;
+            f->result.n--;
+        }
+    }
     if (!acts)
         return bad(r, f->line, "add replace, before, after, append or remove",
                    "this form does nothing");

@@ -1,0 +1,147 @@
+/* turnpike: the command line. Each command is a file of its own. */
+#include <errno.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "base/proc.h"
+#include "cli/cli.h"
+
+static const struct tp_command *const commands[] = {&tp_command_build, &tp_command_patch};
+
+static void print_help(FILE *out)
+{
+    fputs("turnpike: the road of a desktop game on an Adreno Android phone, from driver to panel\n\n"
+          "usage: turnpike COMMAND [OPTIONS]\n\n",
+          out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        fprintf(out, "  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n`turnpike COMMAND --help` shows a command's options; `turnpike --version` the version.\n"
+          "Exit status: 0 done, 1 a check failed, 2 wrong usage or bad input, 3 something is missing "
+          "here.\n",
+          out);
+}
+
+static void print_error(const char *command, const struct tp_error *e)
+{
+    fprintf(stderr, "turnpike %s: %s%s%s\n", command, e->where, *e->where ? ": " : "", e->what);
+    if (*e->todo)
+        fprintf(stderr, "  what to do: %s\n", e->todo);
+}
+
+int tp_cli_fail(const struct tp_command *cmd, const struct tp_error *e)
+{
+    print_error(cmd->name, e);
+    return e->status ? (int)e->status : TP_STATUS_FAILED;
+}
+
+int tp_cli_usage(const struct tp_command *cmd, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fprintf(stderr, "turnpike %s: ", cmd->name);
+    vfprintf(stderr, fmt, ap);
+    fprintf(stderr, "\n  what to do: see `turnpike %s --help`\n", cmd->name);
+    va_end(ap);
+    return TP_STATUS_INPUT;
+}
+
+static const char *option_name(const struct tp_command *cmd, int val)
+{
+    const struct option *o = cmd->options;
+    while (o->name && o->val != val)
+        o++;
+    return o->name ? o->name : "?";
+}
+
+int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
+{
+    opterr = 0;
+    int val = getopt_long(argc, argv, ":h", cmd->options, NULL);
+    if (val == 'h') {
+        fputs(cmd->help, stdout);
+        exit(TP_STATUS_OK);
+    }
+    if (val == ':') {
+        tp_cli_usage(cmd, "--%s needs a value", option_name(cmd, optopt));
+        return '?';
+    }
+    if (val == '?')
+        tp_cli_usage(cmd, "there is no option '%s'", argv[optind - 1]);
+    return val;
+}
+
+void tp_cli_list_add(struct tp_cli_list *l, const char *s)
+{
+    if (l->n + 2 > l->cap)
+        l->at = tp_realloc(l->at, (size_t)(l->cap = l->cap ? l->cap * 2 : 8), sizeof *l->at);
+    l->at[l->n++] = s;
+    l->at[l->n] = NULL;
+}
+
+void tp_cli_list_finish(struct tp_cli_list *l)
+{
+    free(l->at);
+    *l = (struct tp_cli_list){0};
+}
+
+int tp_cli_flush(struct tp_error *e)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    return tp_fail_errno(e, errno ? errno : EIO, "standard output", "cannot be written");
+}
+
+int tp_cli_write_json(const json_t *j, const char *path, struct tp_error *e)
+{
+    char *text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    int r = 0;
+    if (!text) {
+        r = tp_fail(e, TP_STATUS_INPUT, -EILSEQ, path, "rename it",
+                    "a file's name is not UTF-8, and JSON cannot hold it");
+    } else if (!strcmp(path, "-")) {
+        puts(text);
+        r = tp_cli_flush(e);
+    } else {
+        struct tp_buf b = {0};
+        tp_buf_addf(&b, "%s\n", text);
+        r = tp_write_file(path, b.data, b.len, 0644, e);
+        tp_buf_finish(&b);
+    }
+    free(text);
+    return r;
+}
+
+int main(int argc, char **argv)
+{
+    signal(SIGPIPE, SIG_IGN);
+    tp_catch_interrupts();
+    if (sodium_init() < 0) {
+        fputs("turnpike: libsodium cannot start on this machine\n", stderr);
+        return TP_STATUS_MISSING;
+    }
+    if (argc < 2) {
+        print_help(stderr);
+        return TP_STATUS_INPUT;
+    }
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+        print_help(stdout);
+        return TP_STATUS_OK;
+    }
+    if (!strcmp(argv[1], "--version")) {
+        puts("turnpike " TP_VERSION);
+        return TP_STATUS_OK;
+    }
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!strcmp(argv[1], commands[i]->name))
+            return commands[i]->run(argc - 1, argv + 1);
+    }
+    fprintf(stderr, "turnpike: there is no command '%s'\n  what to do: see `turnpike --help`\n",
+            argv[1]);
+    return TP_STATUS_INPUT;
+}
