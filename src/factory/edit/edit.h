@@ -85,6 +85,10 @@ void tp_editing_finish(struct tp_editing *s);
 /* cli.md's `patch` object; also what a receipt and `build`'s summary hold. Caller owns it. */
 json_t *tp_editing_json(const struct tp_editing *s);
 
+/* What travels with a driver: as above without the tree's place, each edit with the hash of its
+ * file before any patch and after all (null: no such file). Caller owns it. */
+json_t *tp_editing_receipt(const struct tp_editing *s);
+
 /* The unified diff from the disk to what would be written, through diff(1). */
 int tp_editing_diff(const struct tp_editing *s, struct tp_buf *out, struct tp_error *e);
 

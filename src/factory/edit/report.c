@@ -46,6 +46,36 @@ json_t *tp_editing_json(const struct tp_editing *s)
                      s->clean, "patches", patches);
 }
 
+static json_t *hash_or_null(bool exists, const struct tp_buf *b)
+{
+    char sum[TP_SHA256_HEX];
+    tp_sha256(b->data, b->len, sum);
+    return exists ? json_string(sum) : json_null();
+}
+
+json_t *tp_editing_receipt(const struct tp_editing *s)
+{
+    json_t *receipt = tp_editing_json(s);
+    json_object_del(receipt, "tree"); /* a place on one machine */
+    json_t *patches = json_object_get(receipt, "patches");
+    for (int i = 0; i < s->n; i++) {
+        json_t *edits = json_object_get(json_array_get(patches, (size_t)i), "edits");
+        for (int k = 0; k < s->patches[i].n; k++) {
+            json_t *edit = json_array_get(edits, (size_t)k);
+            const char *path = s->patches[i].edits[k].edit->path;
+            for (int f = 0; f < s->tree.n; f++) {
+                const struct tp_tree_file *file = s->tree.files[f];
+                if (strcmp(file->path, path) != 0)
+                    continue;
+                json_object_set_new(edit, "before_sha256", hash_or_null(file->in_base, &file->base));
+                json_object_set_new(edit, "after_sha256",
+                                    hash_or_null(file->exists, &file->text.bytes));
+            }
+        }
+    }
+    return receipt;
+}
+
 static void add_lines(struct tp_buf *out, const char *text, const char *prefix)
 {
     for (const char *s = text; *s;) {

@@ -134,11 +134,7 @@ static void find_by_tokens(const struct tp_scope *s, struct tp_text *t, int toke
             return;
     } else if (s->kind == TP_SCOPE_INITIALISER) {
         int i = token + 1;
-        if (tp_token_is(t, i, "+="))
-            i++;
-        else if (tp_token_is(t, i, "="))
-            i++;
-        else
+        if (!tp_token_is(t, i++, "=")) /* `+=` adds to what was initialised elsewhere */
             return;
         p.span.first = i;
         if (i < t->tokens.n && t->tokens.at[i].kind == TP_TOKEN_WORD && tp_token_is(t, i + 1, "("))

@@ -203,7 +203,7 @@ TSNode tp_text_node_over(struct tp_text *t, int first, int last)
     uint32_t base = chunk_base(t, c);
     const struct tp_token *a = &t->tokens.at[first], *b = &t->tokens.at[last];
     return ts_node_descendant_for_byte_range(ts_tree_root_node(tree), a->start - base,
-                                             (b->end > a->start ? b->end - 1 : a->start) - base);
+                                             b->end - base);
 }
 
 TSNode tp_text_node_at(struct tp_text *t, int token)

@@ -1,0 +1,19 @@
+/* turnpike build: its arguments, and the job that they describe. */
+#ifndef TP_CLI_BUILD_H
+#define TP_CLI_BUILD_H
+
+#include "cli/cli.h"
+
+struct tp_build_arguments {
+    const char *mesa, *target, *version, *out, *ndk, *sysroot, *launcher, *patches, *json;
+    char variants[3]; /* "bp", in the order asked for */
+    unsigned jobs;
+    bool no_prove;
+    struct tp_cli_list with, without;
+};
+
+/* From Mesa's source to archives and summary.json in the out folder; both archives appear once both
+ * drivers are built and proved, or none does. Returns an exit status; e says why. */
+int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e);
+
+#endif

@@ -1,0 +1,404 @@
+/* turnpike build: the job. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "cli/build.h"
+#include "revision.h"
+#include "factory/edit/edit.h"
+#include "factory/package/package.h"
+#include "factory/recipe/recipe.h"
+#include "factory/source/source.h"
+
+/* One driver of the two. Owns everything in it. */
+struct driver {
+    char variant;
+    char *version;      /* "WN-25.0.7-b" */
+    char *path;         /* of the stripped .so */
+    double seconds;     /* configure (the first one) to link */
+    json_t *patches, *receipt, *proof;
+    struct tp_package_result package;
+};
+
+struct job {
+    const struct tp_build_arguments *a;
+    const struct tp_target *target;
+    char *patches_dir, *out, *work, *log, *version, *toolchain;
+    struct tp_source source;
+    struct tp_build_request req;
+    struct driver drivers[2];
+    int n;
+    bool quiet, terminal, line_open;
+    int lock_fd;
+};
+
+/* ---- what a person sees meanwhile ---- */
+
+static void say(struct job *j, const char *text)
+{
+    if (j->line_open)
+        fputs("\r\033[K", stderr);
+    j->line_open = false;
+    fprintf(j->quiet ? stderr : stdout, "%s\n", text);
+    fflush(stdout);
+}
+
+static void on_note(void *data, const char *text)
+{
+    say(data, text);
+}
+
+static void on_progress(void *data, const struct tp_progress *p)
+{
+    struct job *j = data;
+    if (!j->terminal)
+        return;
+    fprintf(stderr, "\r\033[K%s", p->phase);
+    if (p->total)
+        fprintf(stderr, " %u of %u", p->done, p->total);
+    if (p->eta_ms >= 0)
+        fprintf(stderr, ", about %lld min %02lld s left", (long long)p->eta_ms / 60000,
+                (long long)p->eta_ms / 1000 % 60);
+    if (p->text)
+        fprintf(stderr, "  %.48s", p->text);
+    fflush(stderr);
+    j->line_open = true;
+}
+
+/* ---- the steps ---- */
+
+/* The work folder is one build's at a time. */
+static int lock_out(struct job *j, struct tp_error *e)
+{
+    int r = tp_mkdirs(j->out, e);
+    if (r)
+        return r;
+    j->lock_fd = open(j->out, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (j->lock_fd < 0)
+        return tp_fail_errno(e, errno, j->out, "cannot be opened");
+    if (flock(j->lock_fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return tp_fail(e, TP_STATUS_INPUT, -EBUSY, j->out, "wait for it, or name another --out",
+                       "another build is at work in this folder");
+    return 0;
+}
+
+static int get_source(struct job *j, struct tp_error *e)
+{
+    char *tree = tp_join(j->work, "mesa");
+    struct tp_source_request req = {
+        .spec = j->a->mesa, .dest = tree, .note = on_note, .data = j};
+    int r = tp_remove_tree(tree, e);
+    if (!r)
+        r = tp_source_get(&req, &j->source, e);
+    free(tree);
+    if (r)
+        return r;
+    char *text = tp_asprintf("Mesa %s from %s%s%s", j->source.version, j->source.spec,
+                             *j->source.revision ? ", revision " : "", j->source.revision);
+    say(j, text);
+    free(text);
+    j->version = tp_strdup(j->a->version ? j->a->version : j->source.version);
+    return tp_version_check(j->version, e);
+}
+
+/* Makes the patch set for one variant. Drift is told here, and is exit status 1. */
+static int patch(struct job *j, struct driver *d, bool check_only, struct tp_error *e)
+{
+    struct tp_selection sel = {.target = j->target->name,
+                               .variant = d->variant,
+                               .with = j->a->with.at,
+                               .without = j->a->without.at,
+                               .driver_version = d->version};
+    struct tp_editing s;
+    int r = tp_editing_run(&s, j->source.tree, j->patches_dir, &sel, true, e);
+    if (!r && !s.clean) {
+        struct tp_buf table = {0};
+        tp_editing_table(&s, &table);
+        say(j, tp_buf_str(&table));
+        tp_buf_finish(&table);
+        r = tp_fail(e, TP_STATUS_FAILED, -EINVAL, j->patches_dir,
+                    "carry the patch on (docs/patching.md), or leave it out (--without)",
+                    "a patch does not fit Mesa %s", s.tree.version);
+    }
+    if (!r && !check_only) {
+        json_decref(d->patches);
+        json_decref(d->receipt);
+        d->patches = tp_editing_json(&s);
+        /* our work folder is of no use to a reader */
+        json_object_set_new(d->patches, "tree", json_string("mesa"));
+        d->receipt = tp_editing_receipt(&s);
+        r = tp_editing_write(&s, e);
+    }
+    tp_editing_finish(&s);
+    return r;
+}
+
+static json_t *proof_json(const char *archive, const struct tp_smoke *smoke)
+{
+    char api[32];
+    snprintf(api, sizeof api, "%u.%u.%u", smoke->api_version >> 22 & 0x7f,
+             smoke->api_version >> 12 & 0x3ff, smoke->api_version & 0xfff);
+    char *detail = smoke->devices ? tp_asprintf("%u device, driver %s, %s", smoke->devices,
+                                                smoke->driver_name, smoke->driver_info) :
+                                    tp_strdup("loaded; no device is there to enumerate");
+    json_t *check = json_pack("{s:s, s:b, s:s}", "id", "load-and-enumerate", "ok", true, "detail",
+                              detail);
+    json_t *chips = json_array();
+    json_array_append_new(chips, json_pack("{s:s, s:n, s:s, s:b, s:s, s:s, s:[o]}", "name",
+                                           smoke->devices ? smoke->device_name : "none", "chip_id",
+                                           "status", "proved", "boots", smoke->devices > 0,
+                                           "device_name", smoke->device_name, "api", api, "checks",
+                                           check));
+    free(detail);
+    return json_pack("{s:s, s:i, s:s, s:o, s:b}", "turnpike", TP_VERSION, "schema", 1, "file",
+                     archive, "chips", chips, "ok", true);
+}
+
+static int prove(struct job *j, struct driver *d, struct tp_error *e)
+{
+    if (j->a->no_prove || !j->target->runs_here)
+        return 0;
+    struct tp_smoke smoke;
+    int r = tp_recipe_smoke(&j->req, d->path, 0, &smoke, e);
+    if (r)
+        return r;
+    if (smoke.devices && !strstr(smoke.driver_info, d->version))
+        return tp_fail(e, TP_STATUS_FAILED, -EINVAL, d->path,
+                       "look at patch driver-label; --without driver-label builds without it",
+                       "the driver calls itself '%s', without %s in it", smoke.driver_info,
+                       d->version);
+    char *archive = tp_archive_name(j->target, j->version, d->variant);
+    d->proof = proof_json(archive, &smoke);
+    char *text = smoke.devices ? tp_asprintf("  %c loads and enumerates: %s (%s)", d->variant,
+                                             smoke.device_name, smoke.driver_info) :
+                                 tp_asprintf("  %c loads", d->variant);
+    say(j, text);
+    free(text);
+    free(archive);
+    return 0;
+}
+
+static int build(struct job *j, int i, struct tp_error *e)
+{
+    struct driver *d = &j->drivers[i];
+    char *text = tp_asprintf("Building variant %c (%s) for %s", d->variant,
+                             d->variant == 'b' ? "balanced" : "performance", j->target->name);
+    say(j, text);
+    free(text);
+    int64_t start = tp_now_ns();
+    int r = patch(j, d, false, e);
+    if (!r && i == 0)
+        r = tp_recipe_configure(&j->req, NULL, e);
+    if (!r)
+        r = tp_recipe_compile(&j->req, d->path, NULL, e);
+    d->seconds = (double)(tp_now_ns() - start) / 1e9;
+    if (!r)
+        r = prove(j, d, e);
+    return r;
+}
+
+static int package(struct job *j, struct driver *d, struct tp_error *e)
+{
+    bool android = !strcmp(j->target->system, "android");
+    char *archive = tp_archive_name(j->target, j->version, d->variant);
+    char *name = tp_driver_name(j->target, j->version, d->variant);
+    char *description = tp_asprintf(
+        "Turnip from Mesa %s, %s", j->source.version,
+        d->variant == 'b' ? "balanced: the GPU's clocks are left to the system" :
+                            "performance: the GPU is held at its highest level while a game runs");
+    json_t *toolchain = json_pack("{s:s, s:s?}", "compiler", j->toolchain, "launcher",
+                                  j->a->launcher);
+    struct tp_package_request req = {
+        .driver = d->path,
+        .out_dir = j->out,
+        .archive_name = archive,
+        .system = j->target->system,
+        .machine = j->target->arch,
+        .target = j->target->name,
+        .variant = d->variant,
+        .version = j->version,
+        .driver_version = d->version,
+        .name = name,
+        .description = description,
+        .author = tp_brand.author,
+        .vendor = tp_brand.vendor,
+        .min_api = android ? 29 : 0,
+        .mesa = {j->source.version, *j->source.revision ? j->source.revision : NULL,
+                 j->source.kind, *j->source.sha256 ? j->source.sha256 : NULL},
+        .build_commit = TP_REVISION,
+        .receipt = d->receipt,
+        .patches = json_object_get(d->patches, "patches"),
+        .toolchain = toolchain,
+        .epoch = j->source.epoch,
+    };
+    int r = tp_package_write(&req, &d->package, e);
+    json_decref(toolchain);
+    free(description);
+    free(name);
+    free(archive);
+    return r;
+}
+
+static json_t *summary_json(const struct job *j)
+{
+    json_t *archives = json_array(), *patches = json_array(), *proof = json_array();
+    double others = 0;
+    for (int i = 0; i < j->n; i++) {
+        const struct driver *d = &j->drivers[i];
+        char variant[2] = {d->variant, 0};
+        const char *slash = strrchr(d->package.path, '/');
+        json_array_append_new(
+            archives, json_pack("{s:s, s:s, s:s, s:s, s:s}", "path",
+                                slash ? slash + 1 : d->package.path, "variant", variant, "sha256",
+                                d->package.sha256, "driver_sha256", d->package.driver_sha256,
+                                "driver_version", d->version));
+        json_array_append(patches, d->patches);
+        if (d->proof)
+            json_array_append(proof, d->proof);
+        others += i ? d->seconds : 0;
+    }
+    json_t *mesa = json_pack("{s:s, s:s, s:s, s:s}", "version", j->source.version, "source",
+                             j->source.kind, "revision", j->source.revision, "sha256",
+                             j->source.sha256);
+    json_t *seconds = json_pack("{s:f, s:f}", "first_variant", j->drivers[0].seconds,
+                                "other_variants", others);
+    return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "turnpike", TP_VERSION,
+                     "schema", 1, "mesa", mesa, "target", j->target->name, "version", j->version,
+                     "archives", archives, "patches", patches, "proof", proof, "seconds", seconds);
+}
+
+static int finish(struct job *j, struct tp_error *e)
+{
+    int r = 0;
+    for (int i = 0; i < j->n && !r; i++)
+        r = package(j, &j->drivers[i], e);
+    if (r)
+        return r;
+    json_t *summary = summary_json(j);
+    char *path = tp_join(j->out, "summary.json");
+    r = tp_cli_write_json(summary, path, e);
+    if (!r && j->a->json)
+        r = tp_cli_write_json(summary, j->a->json, e);
+    free(path);
+    json_decref(summary);
+    for (int i = 0; i < j->n && !r; i++) {
+        char *text = tp_asprintf("%s\n  sha256 %s", j->drivers[i].package.path,
+                                 j->drivers[i].package.sha256);
+        say(j, text);
+        free(text);
+    }
+    if (!r && j->n == 2) {
+        char *text = tp_asprintf("The first variant took %.0f s, the second %.1f s (%.1f %%).",
+                                 j->drivers[0].seconds, j->drivers[1].seconds,
+                                 100 * j->drivers[1].seconds / j->drivers[0].seconds);
+        say(j, text);
+        free(text);
+    }
+    return r;
+}
+
+static int prepare(struct job *j, struct tp_error *e)
+{
+    const struct tp_build_arguments *a = j->a;
+    const char *name = a->target ? a->target : tp_target_default(a->ndk, a->sysroot);
+    j->target = tp_target_find(name);
+    if (!j->target)
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--target", tp_target_names(),
+                       "there is no target '%s'", name);
+    int r = a->version ? tp_version_check(a->version, e) : 0;
+    if (r)
+        return r;
+    j->patches_dir = a->patches ? tp_strdup(a->patches) : tp_data_path("patches", e);
+    if (!j->patches_dir)
+        return -ENOENT;
+    j->out = tp_absolute(a->out);
+    char *all = tp_join(j->out, "work");
+    j->work = tp_join(all, j->target->name);
+    free(all);
+    j->log = tp_join(j->work, "build.log");
+    j->req = (struct tp_build_request){
+        .target = j->target,
+        .tools = {a->ndk, a->sysroot, a->launcher, a->jobs},
+        .log_path = j->log,
+        .on_progress = on_progress,
+        .data = j,
+    };
+    return tp_recipe_check(&j->req, &j->toolchain, e);
+}
+
+static int work(struct job *j, struct tp_error *e)
+{
+    int r = prepare(j, e);
+    if (!r)
+        r = lock_out(j, e);
+    char *summary = j->out ? tp_join(j->out, "summary.json") : NULL;
+    char *build_dir = j->work ? tp_join(j->work, "build") : NULL;
+    if (!r)
+        r = tp_mkdirs(j->work, e);
+    if (!r) { /* what an earlier build said holds no longer */
+        unlink(summary);
+        unlink(j->log);
+        r = tp_remove_tree(build_dir, e);
+    }
+    if (!r)
+        r = get_source(j, e);
+    for (const char *v = j->a->variants; *v && !r; v++) {
+        struct driver *d = &j->drivers[j->n++];
+        d->variant = *v;
+        d->version = tp_driver_version(j->version, *v);
+        char *name = tp_asprintf("libvulkan_freedreno-%c.so", *v);
+        d->path = tp_join(j->work, name);
+        free(name);
+        /* drift of any variant shows before the first is compiled */
+        r = patch(j, d, true, e);
+    }
+    j->req.tree = j->source.tree;
+    j->req.build_dir = build_dir;
+    j->req.revision = j->source.revision && *j->source.revision ? j->source.revision : NULL;
+    j->req.source_date_epoch = j->source.epoch;
+    for (int i = 0; i < j->n && !r; i++)
+        r = build(j, i, e);
+    if (!r)
+        r = finish(j, e);
+    free(build_dir);
+    free(summary);
+    return r;
+}
+
+int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e)
+{
+    struct job j = {.a = a, .lock_fd = -1};
+    j.quiet = a->json && !strcmp(a->json, "-");
+    j.terminal = isatty(STDERR_FILENO) && !getenv("CI");
+    const char *term = getenv("TERM");
+    j.terminal = j.terminal && term && strcmp(term, "dumb") != 0;
+    int r = work(&j, e);
+    if (j.line_open)
+        fputs("\r\033[K", stderr);
+    if (r && j.log && tp_exists(j.log) && j.source.tree)
+        fprintf(stderr, "turnpike build: the whole log is %s\n", j.log);
+    for (int i = 0; i < j.n; i++) {
+        struct driver *d = &j.drivers[i];
+        json_decref(d->patches);
+        json_decref(d->receipt);
+        json_decref(d->proof);
+        tp_package_result_finish(&d->package);
+        free(d->version);
+        free(d->path);
+    }
+    tp_source_finish(&j.source);
+    if (j.lock_fd >= 0)
+        close(j.lock_fd);
+    free(j.patches_dir);
+    free(j.out);
+    free(j.work);
+    free(j.log);
+    free(j.version);
+    free(j.toolchain);
+    return r ? (int)e->status : TP_STATUS_OK;
+}
