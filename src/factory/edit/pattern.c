@@ -105,39 +105,44 @@ struct search {
     int steps;
 };
 
-/* Last tokens of the subtrees that start at token, largest first. */
-static int subtrees(struct search *s, int token, int last[MAX_SUBTREES])
+/* Without a tree, a subtree is an element: up to a comma, a colon or the end of the bracket. */
+static int elements(const struct search *s, int token, int last, int ends[MAX_SUBTREES])
 {
     int n = 0;
-    struct tp_text *t = s->t;
-    if (!tp_text_has_trees(t)) {
-        /* An element: up to a comma, a colon or the end of the bracket; longest first. */
-        int ends[MAX_SUBTREES], k = 0;
-        for (int i = token; i <= s->scope.last && k < MAX_SUBTREES; i++) {
-            if (tp_token_is(t, i, ",") || tp_token_is(t, i, ":") ||
-                (t->tokens.at[i].partner >= 0 && t->tokens.at[i].partner < i))
-                break;
-            if (t->tokens.at[i].partner > i)
-                i = t->tokens.at[i].partner;
-            if (i <= s->scope.last)
-                ends[k++] = i;
-        }
-        while (k)
-            last[n++] = ends[--k];
-        return n;
+    const struct tp_text *t = s->t;
+    for (int i = token; i <= last && n < MAX_SUBTREES; i++) {
+        if (tp_token_is(t, i, ",") || tp_token_is(t, i, ":") ||
+            t->tokens.at[i].kind == TP_TOKEN_LINE_END ||
+            (t->tokens.at[i].partner >= 0 && t->tokens.at[i].partner < i))
+            break;
+        if (t->tokens.at[i].partner > i)
+            i = t->tokens.at[i].partner;
+        if (i <= last)
+            ends[n++] = i;
     }
-    int ends[MAX_SUBTREES], k = 0;
+    return n;
+}
+
+/* Last tokens of the subtrees that start at token, smallest first. */
+static int subtrees(const struct search *s, int token, int ends[MAX_SUBTREES])
+{
+    struct tp_text *t = s->t;
+    if (!tp_text_has_trees(t))
+        return elements(s, token, s->scope.last, ends);
+    int n = 0;
     for (TSNode node = tp_text_node_at(t, token);
-         !ts_node_is_null(node) && !ts_node_is_null(ts_node_parent(node)) && k < MAX_SUBTREES;
+         !ts_node_is_null(node) && !ts_node_is_null(ts_node_parent(node)) && n < MAX_SUBTREES;
          node = ts_node_parent(node)) {
         struct tp_span span = tp_text_span(t, node, token);
+        if (n == 0 && span.last > span.first && ts_node_child_count(node) == 0) {
+            /* inside a leaf of many tokens, such as a macro's body */
+            return elements(s, token, span.last < s->scope.last ? span.last : s->scope.last, ends);
+        }
         if (span.first != token || span.last > s->scope.last)
             break;
-        if (ts_node_is_named(node) && (k == 0 || ends[k - 1] != span.last))
-            ends[k++] = span.last;
+        if (ts_node_is_named(node) && (n == 0 || ends[n - 1] != span.last))
+            ends[n++] = span.last;
     }
-    while (k)
-        last[n++] = ends[--k];
     return n;
 }
 
@@ -154,12 +159,12 @@ static bool match_meta(struct search *s, int item, int token)
         s->m->items[item] = here;
         return step(s, item + 1, here.last + 1);
     }
-    int last[MAX_SUBTREES];
-    int n = subtrees(s, token, last);
+    int ends[MAX_SUBTREES];
+    int n = subtrees(s, token, ends);
     s->bound |= 1u << it->name;
-    for (int i = 0; i < n; i++) {
-        *name = s->m->items[item] = (struct tp_span){token, last[i]};
-        if (step(s, item + 1, last[i] + 1))
+    while (n--) { /* the largest that lets the rest match */
+        *name = s->m->items[item] = (struct tp_span){token, ends[n]};
+        if (step(s, item + 1, ends[n] + 1))
             return true;
     }
     s->bound &= ~(1u << it->name);

@@ -237,6 +237,11 @@ struct tp_span tp_text_span(const struct tp_text *t, TSNode node, int near)
     return s;
 }
 
+static bool inside(struct tp_span inner, struct tp_span outer)
+{
+    return inner.first >= outer.first && inner.last <= outer.last;
+}
+
 static bool balanced(const struct tp_text *t, int first, int last, struct tp_span *parent)
 {
     const struct tp_token *k = t->tokens.at;
@@ -278,6 +283,15 @@ bool tp_text_aligned(struct tp_text *t, int first, int last, struct tp_span *par
     if (ts_node_is_null(node))
         return false;
     struct tp_span s = tp_text_span(t, node, first);
+    if (ts_node_child_count(node) == 0 && s.last - s.first > last - first) {
+        /* A leaf of many tokens, such as a macro's body: the grammar does not look into it. */
+        if (parent_type)
+            *parent_type = ts_node_type(node);
+        bool whole = balanced(t, first, last, parent);
+        if (parent && !inside(*parent, s))
+            *parent = s;
+        return whole;
+    }
     if (s.first == first && s.last == last) {
         /* The node itself: climb to the outermost with the same tokens, then one more. */
         TSNode up = ts_node_parent(node);
