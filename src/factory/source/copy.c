@@ -23,12 +23,12 @@ static bool has(int dir, const char *name)
 /* Folders that others made from the source: told by what their makers leave in them. */
 static bool is_derived(int dir, const char *name)
 {
-    return !strcmp(name, "__pycache__") || has(dir, "meson-private") || has(dir, "CMakeCache.txt") ||
-           has(dir, "pyvenv.cfg");
+    return !strcmp(name, "__pycache__") || has(dir, "meson-private") ||
+        has(dir, "CMakeCache.txt") || has(dir, "pyvenv.cfg");
 }
 
 static int fail_at(const char *top, const char *at, const char *name, int err, const char *what,
-                   struct tp_error *e)
+    struct tp_error *e)
 {
     char *path = tp_asprintf("%s/%s%s%s", top, at, *at ? "/" : "", name);
     tp_fail_errno(e, err, path, "%s", what);
@@ -71,8 +71,8 @@ static int copy_bytes(int in, int out, bool *reading)
     }
 }
 
-static int copy_file(const struct copy *c, const char *at, const char *name, int from, int to,
-                     struct tp_error *e)
+static int copy_file(
+    const struct copy *c, const char *at, const char *name, int from, int to, struct tp_error *e)
 {
     int in = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st;
@@ -82,8 +82,8 @@ static int copy_file(const struct copy *c, const char *at, const char *name, int
             close(in);
         return fail_at(c->top, at, name, err, "cannot be read", e);
     }
-    int out = openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                     st.st_mode & 0111 ? 0777 : 0666);
+    int out =
+        openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st.st_mode & 0111 ? 0777 : 0666);
     bool reading = false;
     int err = out < 0 ? errno : copy_bytes(in, out, &reading);
     if (out >= 0 && close(out) < 0 && !err)
@@ -95,8 +95,8 @@ static int copy_file(const struct copy *c, const char *at, const char *name, int
     return 0;
 }
 
-static int copy_link(const struct copy *c, const char *at, const char *name, int from, int to,
-                     struct tp_error *e)
+static int copy_link(
+    const struct copy *c, const char *at, const char *name, int from, int to, struct tp_error *e)
 {
     char target[4097];
     ssize_t n = readlinkat(from, name, target, sizeof target - 1);
@@ -141,8 +141,8 @@ static int copy_folder(const struct copy *c, const char *at, int from, int to, s
                 close(inner);
             } else {
                 int made = mkdirat(to, name, 0777) < 0
-                               ? -1
-                               : openat(to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+                    ? -1
+                    : openat(to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 char *path = *at ? tp_join(at, name) : tp_strdup(name);
                 if (made < 0) {
                     r = fail_at(c->to, at, name, errno, "cannot be written", e);
@@ -188,7 +188,7 @@ static int read_head(struct tp_job *job, const char *path, struct tp_error *e)
         job->out->dirty = changes.len > 0;
     } else if (r > 0) {
         tp_job_note(job, "the commit of %s is not recorded: %.*s", path,
-                    (int)strcspn(tp_buf_str(&said), "\n"), tp_buf_str(&said));
+            (int)strcspn(tp_buf_str(&said), "\n"), tp_buf_str(&said));
         r = 0;
     }
     tp_buf_finish(&out);
@@ -201,8 +201,8 @@ int tp_copy_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error 
 {
     if (!tp_tree_is_mesa(spec->path))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, spec->path,
-                       "name the folder that holds Mesa's own source",
-                       "is no Mesa source: it has no VERSION beside a folder src");
+            "name the folder that holds Mesa's own source",
+            "is no Mesa source: it has no VERSION beside a folder src");
     int r = read_head(job, spec->path, e);
     if (r)
         return r;
@@ -219,7 +219,7 @@ int tp_copy_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error 
     int from = -1, to = -1;
     if (c.skip && !strcmp(c.skip, "src"))
         r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, job->dest, "choose a folder elsewhere",
-                    "lies inside the src of the Mesa that is to be copied there");
+            "lies inside the src of the Mesa that is to be copied there");
     if (!r)
         r = tp_mkdirs(job->root, e);
     if (!r && (from = open(spec->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)

@@ -14,10 +14,10 @@ static const char *const debian_suites[] = {"sid", "forky", "trixie", "bookworm"
 
 struct fetch {
     struct tp_job *job;
-    const char *asked; /* a version, or NULL for the newest */
-    char *script;      /* owned: tools/private-apt */
-    char *store;       /* owned: where tarballs are kept */
-    char *path;        /* owned: the tarball that came, or NULL */
+    const char *asked;       /* a version, or NULL for the newest */
+    char *script;            /* owned: tools/private-apt */
+    char *store;             /* owned: where tarballs are kept */
+    char *path;              /* owned: the tarball that came, or NULL */
     struct tp_debsource got; /* owned strings: its entry */
     struct tp_buf listed;    /* every version seen, for the error */
     struct tp_buf refused;   /* "VERSION (why), …": those that did not come */
@@ -44,8 +44,8 @@ static char *complaint(const struct tp_buf *said)
     return tp_strndup(s, strcspn(s, "\n"));
 }
 
-/* The suites of this machine's distribution. Ubuntu's are its release's; NULL-terminated; the caller
- * frees the list and its strings. */
+/* The suites of this machine's distribution. Ubuntu's are its release's; NULL-terminated; the
+ * caller frees the list and its strings. */
 static char **suites(void)
 {
     struct tp_buf os = {0};
@@ -69,15 +69,16 @@ static char **suites(void)
 
 /* The options that make apt use a suite's index, one a line. 0, -ENODATA when there is no such
  * index (no_list says why), or another errno with the error. */
-static int prepare(struct fetch *f, const char *suite, bool again, struct tp_buf *options,
-                   struct tp_error *e)
+static int prepare(
+    struct fetch *f, const char *suite, bool again, struct tp_buf *options, struct tp_error *e)
 {
     const char *const any[] = {f->script, "deb-src", "native", suite, NULL};
     const char *const fresh[] = {f->script, "-f", "deb-src", "native", suite, NULL};
     char *cache = tp_asprintf("TURNPIKE_CACHE=%s", f->job->cache);
     const char *const env[] = {"LC_ALL=C", cache, NULL};
     struct tp_buf said = {0};
-    struct tp_cmd cmd = {.argv = again ? fresh : any, .env = env, .out = options, .err = &said, .log_fd = -1};
+    struct tp_cmd cmd = {
+        .argv = again ? fresh : any, .env = env, .out = options, .err = &said, .log_fd = -1};
     int r = tp_run(&cmd, e);
     if (r > 0) {
         char *why = complaint(&said);
@@ -97,36 +98,38 @@ static int prepare(struct fetch *f, const char *suite, bool again, struct tp_buf
 
 /* Runs an apt program with the prepared options, both outputs into one. */
 static int run_apt(const char *program, const struct tp_buf *options, const char *const *args,
-                   const char *cwd, struct tp_buf *said, struct tp_error *e)
+    const char *cwd, struct tp_buf *said, struct tp_error *e)
 {
     const char *argv[64] = {program};
     char *copy = tp_strdup(tp_buf_str(options)), *save = NULL;
     size_t n = 1;
-    for (char *word = strtok_r(copy, "\n", &save); word && n < 48; word = strtok_r(NULL, "\n", &save))
+    for (char *word = strtok_r(copy, "\n", &save); word && n < 48;
+         word = strtok_r(NULL, "\n", &save))
         argv[n++] = word;
     while (*args)
         argv[n++] = *args++;
     argv[n] = NULL;
     const char *const env[] = {"LC_ALL=C", "APT_CONFIG", NULL};
-    struct tp_cmd cmd = {.argv = argv, .env = env, .cwd = cwd, .out = said, .err = said,
-                         .log_fd = -1};
+    struct tp_cmd cmd = {
+        .argv = argv, .env = env, .cwd = cwd, .out = said, .err = said, .log_fd = -1};
     int r = tp_run(&cmd, e);
     free(copy);
     return r;
 }
 
-/* Why a download failed, in a few words for `refused`; sets offline when the network is the cause. */
-static int judge(struct fetch *f, const struct tp_debsource *s, const struct tp_buf *said,
-                 struct tp_error *e)
+/* Why a download failed, in a few words for `refused`; sets offline when the network is the cause.
+ */
+static int judge(
+    struct fetch *f, const struct tp_debsource *s, const struct tp_buf *said, struct tp_error *e)
 {
     static const char *const network[] = {"Could not connect", "Could not resolve",
-                                          "Temporary failure", "Connection timed out",
-                                          "Connection failed", "Unable to connect", NULL};
+        "Temporary failure", "Connection timed out", "Connection failed", "Unable to connect",
+        NULL};
     const char *text = tp_buf_str(said);
     if (strstr(text, "No space left") || strstr(text, "enough free space"))
         return tp_fail(e, TP_STATUS_INPUT, -ENOSPC, f->store,
-                       "free some space there, or set TURNPIKE_CACHE to another folder",
-                       "has no room for %s (%llu bytes)", s->file, (unsigned long long)s->size);
+            "free some space there, or set TURNPIKE_CACHE to another folder",
+            "has no room for %s (%llu bytes)", s->file, (unsigned long long)s->size);
     for (size_t i = 0; network[i] && !f->offline.len; i++) {
         if (strstr(text, network[i])) {
             char *why = complaint(said);
@@ -135,9 +138,9 @@ static int judge(struct fetch *f, const struct tp_debsource *s, const struct tp_
         }
     }
     if (!f->offline.len) {
-        const char *why = strstr(text, "404")                 ? "404 Not Found"
-                          : strstr(text, "Hash Sum mismatch") ? "arrived damaged"
-                                                              : NULL;
+        const char *why = strstr(text, "404")   ? "404 Not Found"
+            : strstr(text, "Hash Sum mismatch") ? "arrived damaged"
+                                                : NULL;
         char *other = complaint(said);
         tp_buf_addf(&f->refused, " %s (%s),", s->version, why ? why : other);
         free(other);
@@ -154,16 +157,16 @@ static int check(const char *path, const struct tp_debsource *s, struct tp_error
 }
 
 static int download(struct fetch *f, const struct tp_debsource *s, const struct tp_buf *options,
-                    const char *kept, struct tp_error *e)
+    const char *kept, struct tp_error *e)
 {
     char *temp = tp_temp_dir(f->store, e);
     if (!temp)
         return e->err;
     tp_job_note(f->job, "asking the package archive for mesa %s (%.1f MB)", s->version,
-                (double)s->size / 1e6);
+        (double)s->size / 1e6);
     char *package = tp_asprintf("mesa=%s", s->version), *file = tp_join(temp, s->file);
-    const char *const args[] = {"-q", "source", "--only-source", "--download-only", "--tar-only",
-                                package, NULL};
+    const char *const args[] = {
+        "-q", "source", "--only-source", "--download-only", "--tar-only", package, NULL};
     struct tp_buf said = {0};
     struct stat st;
     int r = run_apt("apt-get", options, args, temp, &said, e);
@@ -189,8 +192,8 @@ static int download(struct fetch *f, const struct tp_debsource *s, const struct 
 }
 
 /* Sets f->path when the tarball is in the cache or came. */
-static int try_source(struct fetch *f, const struct tp_debsource *s, const struct tp_buf *options,
-                      struct tp_error *e)
+static int try_source(
+    struct fetch *f, const struct tp_debsource *s, const struct tp_buf *options, struct tp_error *e)
 {
     char *kept = tp_join(f->store, s->file);
     int r = 0;
@@ -206,7 +209,8 @@ static int try_source(struct fetch *f, const struct tp_debsource *s, const struc
     if (!r && !f->path && !f->offline.len)
         r = download(f, s, options, kept, e);
     if (!r && f->path)
-        f->got = (struct tp_debsource){.version = tp_strdup(s->version), .file = tp_strdup(s->file)};
+        f->got =
+            (struct tp_debsource){.version = tp_strdup(s->version), .file = tp_strdup(s->file)};
     free(kept);
     return r;
 }
@@ -245,19 +249,18 @@ static int explain(struct fetch *f, struct tp_error *e)
     int r;
     if (f->offline.len)
         r = tp_fail(e, TP_STATUS_MISSING, -EHOSTUNREACH, "debian",
-                    "check the network, or use --mesa with a folder or a tarball",
-                    "the package archive does not answer (%s)", tp_buf_str(&f->offline));
+            "check the network, or use --mesa with a folder or a tarball",
+            "the package archive does not answer (%s)", tp_buf_str(&f->offline));
     else if (f->refused.len)
         r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, "debian", other,
-                    "the package archive lists Mesa's source but does not serve it:%s", refused);
+            "the package archive lists Mesa's source but does not serve it:%s", refused);
     else if (f->asked && f->listed.len)
         r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, "debian", "ask for one of those, or for debian",
-                    "the package archive has no mesa %s; it lists%s", f->asked,
-                    tp_buf_str(&f->listed));
+            "the package archive has no mesa %s; it lists%s", f->asked, tp_buf_str(&f->listed));
     else
         r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, "debian", other,
-                    "no source package of Mesa is to be had (%s)",
-                    f->no_list.len ? tp_buf_str(&f->no_list) : "no index lists one");
+            "no source package of Mesa is to be had (%s)",
+            f->no_list.len ? tp_buf_str(&f->no_list) : "no index lists one");
     free(refused);
     return r;
 }
@@ -280,11 +283,12 @@ static int fetch(struct fetch *f, struct tp_error *e)
     if (!r && !f->path)
         r = explain(f, e);
     if (!r && f->offline.len)
-        tp_job_note(f->job, "the package archive does not answer (%s): using mesa %s, which is here",
-                    tp_buf_str(&f->offline), f->got.version);
+        tp_job_note(f->job,
+            "the package archive does not answer (%s): using mesa %s, which is here",
+            tp_buf_str(&f->offline), f->got.version);
     else if (!r && f->refused.len)
         tp_job_note(f->job, "the package archive lists, but does not serve,%.*s: using mesa %s",
-                    (int)f->refused.len - 1, tp_buf_str(&f->refused), f->got.version);
+            (int)f->refused.len - 1, tp_buf_str(&f->refused), f->got.version);
     return r;
 }
 
@@ -294,8 +298,7 @@ int tp_debian_get(struct tp_job *job, const struct tp_spec *spec, struct tp_erro
     for (size_t i = 0; i < 2; i++) {
         if (!tp_have_program(needed[i]))
             return tp_fail(e, TP_STATUS_MISSING, -ENOENT, needed[i],
-                           "use --mesa git, a folder or a tarball",
-                           "is needed for Debian's source package");
+                "use --mesa git, a folder or a tarball", "is needed for Debian's source package");
     }
     struct fetch f = {.job = job, .asked = spec->version};
     f.script = job->req->private_apt ? tp_absolute(job->req->private_apt)

@@ -84,5 +84,5 @@ bool tp_debindex_is(const char *version, const char *asked)
     if (colon)
         version = colon + 1;
     return dash && strlen(asked) == (size_t)(dash - version) &&
-           !strncmp(version, asked, strlen(asked));
+        !strncmp(version, asked, strlen(asked));
 }

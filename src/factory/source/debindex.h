@@ -14,8 +14,9 @@ struct tp_debsource {
     uint64_t size;              /* of file, bytes */
 };
 
-/* Reads what `apt-cache --only-source showsrc mesa` prints; entries without a hashed upstream tarball
- * are left out. Newest first. *list is allocated, tp_debindex_finish frees it. Returns the number. */
+/* Reads what `apt-cache --only-source showsrc mesa` prints; entries without a hashed upstream
+ * tarball are left out. Newest first. *list is allocated, tp_debindex_finish frees it. Returns the
+ * number. */
 size_t tp_debindex_parse(const char *text, struct tp_debsource **list);
 void tp_debindex_finish(struct tp_debsource *list, size_t n);
 

@@ -18,7 +18,7 @@ static int compare_part(const char *a, const char *a_end, const char *b, const c
 {
     while (a < a_end || b < b_end) {
         while ((a < a_end && !isdigit((unsigned char)*a)) ||
-               (b < b_end && !isdigit((unsigned char)*b))) {
+            (b < b_end && !isdigit((unsigned char)*b))) {
             int x = order(a < a_end ? (unsigned char)*a : 0);
             int y = order(b < b_end ? (unsigned char)*b : 0);
             if (x != y)

@@ -7,14 +7,28 @@
 #include "factory/source/room.h"
 
 int tp_git_run(const char *dir, const char *const *args, int64_t timeout_ms, struct tp_buf *out,
-               struct tp_buf *err, struct tp_error *e)
+    struct tp_buf *err, struct tp_error *e)
 {
-    /* What the user set for his own work (proxies, credentials) counts; what would change the files,
-     * ask for a password, or run something, does not. */
+    /* What the user set for his own work (proxies, credentials) counts; what would change the
+     * files, ask for a password, or run something, does not. */
     static const char *const first[] = {
-        "git", "-c", "core.autocrlf=false", "-c", "core.symlinks=true", "-c",
-        "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c",
-        "advice.detachedHead=false", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60",
+        "git",
+        "-c",
+        "core.autocrlf=false",
+        "-c",
+        "core.symlinks=true",
+        "-c",
+        "core.hooksPath=/dev/null",
+        "-c",
+        "core.fsmonitor=false",
+        "-c",
+        "gc.auto=0",
+        "-c",
+        "advice.detachedHead=false",
+        "-c",
+        "http.lowSpeedLimit=1",
+        "-c",
+        "http.lowSpeedTime=60",
     };
     const char *argv[48];
     size_t n = 0;
@@ -28,26 +42,35 @@ int tp_git_run(const char *dir, const char *const *args, int64_t timeout_ms, str
         argv[n++] = *args++;
     argv[n] = NULL;
     const char *env[] = {
-        "LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "SSH_ASKPASS=true",
-        "GIT_OPTIONAL_LOCKS=0", "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_DIR",
-        "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_CEILING_DIRECTORIES",
+        "LC_ALL=C",
+        "GIT_TERMINAL_PROMPT=0",
+        "GIT_ASKPASS=true",
+        "SSH_ASKPASS=true",
+        "GIT_OPTIONAL_LOCKS=0",
+        "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh",
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_NAMESPACE",
+        "GIT_CEILING_DIRECTORIES",
         getenv("GIT_SSH_COMMAND") || getenv("GIT_SSH") ? NULL
                                                        : "GIT_SSH_COMMAND=ssh -oBatchMode=yes",
         NULL,
     };
-    struct tp_cmd cmd = {.argv = argv, .env = env, .timeout_ms = timeout_ms, .log_fd = -1,
-                         .out = out, .err = err};
+    struct tp_cmd cmd = {
+        .argv = argv, .env = env, .timeout_ms = timeout_ms, .log_fd = -1, .out = out, .err = err};
     return tp_run(&cmd, e);
 }
 
 static int no_git(struct tp_error *e)
 {
     return tp_fail(e, TP_STATUS_MISSING, -ENOENT, "git",
-                   "apt-get install git, or use --mesa debian or a tarball",
-                   "is needed to get Mesa's repository");
+        "apt-get install git, or use --mesa debian or a tarball",
+        "is needed to get Mesa's repository");
 }
 
-/* What git said that matters, on one line, without the password of the URL. The caller frees. */
+/* What git said that matters, on one line, without what gives access. The caller frees. */
 static char *gist(const struct tp_buf *said, const struct tp_spec *spec)
 {
     struct tp_buf b = {0};
@@ -63,9 +86,15 @@ static char *gist(const struct tp_buf *said, const struct tp_spec *spec)
     if (!b.len) {
         tp_buf_add(&b, tp_buf_str(said), strcspn(tp_buf_str(said), "\n"));
     }
+    /* What the public form lacks, wherever it turns up. */
     char *public = tp_spec_public_url(spec->url);
-    for (char *at; strcmp(public, spec->url) && (at = strstr(b.data, spec->url));)
-        tp_buf_splice(&b, (size_t)(at - b.data), strlen(spec->url), public, strlen(public));
+    size_t same = 0, cut = strlen(spec->url) - strlen(public);
+    while (public[same] && public[same] == spec->url[same])
+        same++;
+    char *secret = tp_strndup(spec->url + same, cut);
+    for (char *at; cut && b.data && (at = strstr(b.data, secret));)
+        tp_buf_splice(&b, (size_t)(at - b.data), cut, "", 0);
+    free(secret);
     free(public);
     return tp_buf_take(&b);
 }
@@ -81,39 +110,38 @@ static bool says(const struct tp_buf *said, const char *const *words)
 
 /* Turns what git said into an error: is it the revision, the URL, the disk or the network? */
 static int explain(const struct tp_job *job, const struct tp_spec *spec, const struct tp_buf *said,
-                   struct tp_error *e)
+    struct tp_error *e)
 {
     static const char *const revision[] = {"couldn't find remote ref", "no such remote ref",
-                                           "not our ref", "unadvertised object",
-                                           "expected old/new/ref", NULL};
+        "not our ref", "unadvertised object", "expected old/new/ref", NULL};
     static const char *const place[] = {"does not appear to be a git repository", "not found",
-                                        "does not exist", "no path specified", NULL};
-    static const char *const access[] = {"Authentication failed", "could not read Username",
-                                         "Permission denied", "403", NULL};
-    static const char *const space[] = {"No space left on device", "Disk quota exceeded",
-                                        "File too large", NULL};
+        "does not exist", "no path specified", NULL};
+    static const char *const access[] = {
+        "Authentication failed", "could not read Username", "Permission denied", "403", NULL};
+    static const char *const space[] = {
+        "No space left on device", "Disk quota exceeded", "File too large", NULL};
     char *url = tp_spec_public_url(spec->url), *text = gist(said, spec);
     size_t n = strlen(spec->rev);
     bool shortened = n >= 4 && n < 40 && !spec->rev[strspn(spec->rev, "0123456789abcdef")];
     int r;
     if (job && says(said, space))
         r = tp_fail(e, TP_STATUS_INPUT, -ENOSPC, job->dest,
-                    "free some space there, or choose another folder",
-                    "has no room for Mesa's source (%s)", text);
+            "free some space there, or choose another folder", "has no room for Mesa's source (%s)",
+            text);
     else if (says(said, revision))
         r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, url,
-                    shortened ? "give the commit in full, all 40 digits: a short one cannot be fetched"
-                              : "see git ls-remote for its branches and tags",
-                    "has no branch, tag or commit '%s' (%s)", spec->rev, text);
+            shortened ? "give the commit in full, all 40 digits: a short one cannot be fetched"
+                      : "see git ls-remote for its branches and tags",
+            "has no branch, tag or commit '%s' (%s)", spec->rev, text);
     else if (says(said, place))
-        r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, url, "check the URL", "is no git repository (%s)",
-                    text);
+        r = tp_fail(
+            e, TP_STATUS_INPUT, -ENOENT, url, "check the URL", "is no git repository (%s)", text);
     else if (says(said, access))
         r = tp_fail(e, TP_STATUS_INPUT, -EACCES, url,
-                    "check the URL, or set up git's credentials for it", "refuses access (%s)", text);
+            "check the URL, or set up git's credentials for it", "refuses access (%s)", text);
     else
         r = tp_fail(e, TP_STATUS_MISSING, -EHOSTUNREACH, url,
-                    "check the network, or use --mesa debian or a tarball", "git failed (%s)", text);
+            "check the network, or use --mesa debian or a tarball", "git failed (%s)", text);
     free(url);
     free(text);
     return r;
@@ -132,8 +160,8 @@ int tp_git_answers(const struct tp_spec *spec, int64_t timeout_ms, struct tp_err
     } else if (r == -ETIMEDOUT) {
         char *url = tp_spec_public_url(spec->url);
         tp_fail(e, TP_STATUS_MISSING, r, url,
-                "check the network, or use --mesa debian or a tarball",
-                "git got no answer in %g s", (double)timeout_ms / 1e3);
+            "check the network, or use --mesa debian or a tarball", "git got no answer in %g s",
+            (double)timeout_ms / 1e3);
         free(url);
     } else if (r < 0) {
         tp_fail(e, own.status, r, own.where, own.todo, "%s", own.what);
@@ -145,7 +173,7 @@ int tp_git_answers(const struct tp_spec *spec, int64_t timeout_ms, struct tp_err
 
 /* A git command whose failure has no cause in the spec. */
 static int plain(const char *dir, const char *const *args, struct tp_buf *out,
-                 const struct tp_job *job, const struct tp_spec *spec, struct tp_error *e)
+    const struct tp_job *job, const struct tp_spec *spec, struct tp_error *e)
 {
     struct tp_buf said = {0};
     int r = tp_git_run(dir, args, 0, out, &said, e);
@@ -164,7 +192,7 @@ int tp_git_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error *
     struct tp_buf head = {0};
     const char *const init[] = {"init", "-q", "--template=", "--", root, NULL};
     const char *const fetch[] = {"fetch", "-q", "--depth", "1", "--no-tags",
-                                 "--no-recurse-submodules", "--", spec->url, spec->rev, NULL};
+        "--no-recurse-submodules", "--", spec->url, spec->rev, NULL};
     const char *const checkout[] = {"checkout", "-q", "--detach", "FETCH_HEAD", NULL};
     const char *const show[] = {"log", "-1", "--no-show-signature", "--format=%H %ct", NULL};
     int r = plain(NULL, init, NULL, job, spec, e);
@@ -184,7 +212,7 @@ int tp_git_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error *
     }
     if (!r && !(job->root = tp_tree_is_mesa(root) ? tp_strdup(root) : NULL))
         r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, url, "name Mesa's repository, or a branch of it",
-                    "holds no Mesa at '%s': no VERSION beside a folder src", spec->rev);
+            "holds no Mesa at '%s': no VERSION beside a folder src", spec->rev);
     tp_buf_finish(&head);
     free(url);
     free(dot_git);

@@ -24,7 +24,7 @@ struct tp_spec {
 };
 int tp_spec_parse(const char *text, const char *git_url, struct tp_spec *out, struct tp_error *e);
 void tp_spec_finish(struct tp_spec *s);
-/* A git URL without the password in it. The caller frees. */
+/* A git URL without what gives access: the password, and over HTTP the name. The caller frees. */
 char *tp_spec_public_url(const char *url);
 
 /* One call of tp_source_get: what each kind of source gets and what it fills in. */
@@ -47,13 +47,15 @@ int tp_copy_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error 
 int tp_unpack_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error *e);
 int tp_debian_get(struct tp_job *job, const struct tp_spec *spec, struct tp_error *e);
 
-/* Asks the repository for one reference, for at most timeout_ms. MISSING when it does not answer. */
+/* Asks the repository for one reference, for at most timeout_ms. MISSING when it does not answer.
+ */
 int tp_git_answers(const struct tp_spec *spec, int64_t timeout_ms, struct tp_error *e);
 /* Runs git in dir (NULL: here); standard output goes to out (may be NULL), messages to err. */
 int tp_git_run(const char *dir, const char *const *args, int64_t timeout_ms, struct tp_buf *out,
-               struct tp_buf *err, struct tp_error *e);
+    struct tp_buf *err, struct tp_error *e);
 
-/* debversion.c: Debian Policy 5.6.12: <0, 0 or >0 as a is older than, the same as or newer than b. */
+/* debversion.c: Debian Policy 5.6.12: <0, 0 or >0 as a is older than, the same as or newer than b.
+ */
 int tp_debversion_compare(const char *a, const char *b);
 
 /* tree.c */

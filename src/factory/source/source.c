@@ -22,7 +22,7 @@ char *tp_source_cache_dir(struct tp_error *e)
     if (home && *home == '/')
         return tp_join(home, ".cache/turnpike");
     tp_fail(e, TP_STATUS_MISSING, -ENOENT, "HOME", "set TURNPIKE_CACHE to a folder for downloads",
-            "no home folder is known");
+        "no home folder is known");
     return NULL;
 }
 
@@ -57,6 +57,9 @@ static int check_dest(const char *dest, struct tp_error *e)
     if (!d) {
         if (errno == ENOENT && !tp_exists(dest))
             return 0;
+        if (errno == ENOTDIR || errno == ENOENT)
+            return tp_fail(e, TP_STATUS_INPUT, -ENOTDIR, dest, "choose another folder",
+                "is no folder, and is in the way of Mesa's source");
         return tp_fail_errno(e, errno, dest, "cannot take Mesa's source");
     }
     bool empty = true;
@@ -66,7 +69,7 @@ static int check_dest(const char *dest, struct tp_error *e)
     if (empty)
         return 0;
     return tp_fail(e, TP_STATUS_INPUT, -ENOTEMPTY, dest, "empty it, or choose another folder",
-                   "is not empty: Mesa's source would mix with what is in it");
+        "is not empty: Mesa's source would mix with what is in it");
 }
 
 /* auto: git when it answers, else Debian's package. Fills job->out->kind like get_kind. */

@@ -11,8 +11,8 @@
 
 /* Everything is borrowed for the call; NULL and 0 mean the default. */
 struct tp_source_request {
-    const char *spec; /* see tp_source_get; default "auto" */
-    const char *dest; /* folder to make: absent, or there and empty */
+    const char *spec;        /* see tp_source_get; default "auto" */
+    const char *dest;        /* folder to make: absent, or there and empty */
     const char *cache;       /* downloads are kept here; default tp_source_cache_dir */
     const char *git_url;     /* what "git" and "auto" mean; default TP_SOURCE_GIT_URL */
     const char *private_apt; /* the script; default tools/private-apt beside the program */
@@ -31,8 +31,8 @@ struct tp_source {
     char *kind;     /* "git", "directory", "tarball" or "debian" */
     char *spec;     /* what was asked for, made exact, in the form that tp_source_get takes again:
                        "git:URL@REV", "/abs/folder", "/abs/file.tar.xz@sha256:HEX",
-                       "debian:25.0.7-2+deb13u1". A password in a URL is left out. The two paths
-                       name places on this machine: not for files that travel */
+                       "debian:25.0.7-2+deb13u1". A name or password for HTTP is left out. The
+                       two paths name places on this machine: not for files that travel */
     char *version;  /* VERSION's content without white space around it: "25.0.7" */
     char *revision; /* commit in full (git; a folder that is a checkout; a tarball that git archive
                        made), else "" */
@@ -51,15 +51,15 @@ struct tp_source {
 /*
  * Gets a Mesa tree into req->dest. SPEC is one of
  *   auto                    git; where it does not answer in time, debian (said through note)
- *   git[:URL][@REV]         shallow; REV is a branch, a tag or a full commit, default main. The last
+ *   git[:URL][@REV]         shallow; REV is a branch, a tag or a full commit, default main. The
+ * last
  *                           '@' splits, unless it belongs to user@host
- *   FOLDER                  is copied, never changed; .git, build folders, Python caches and virtual
- *                           environments stay behind
- *   FILE[@sha256:HEX]       .tar, .tar.xz, .tar.gz or .tar.zst (told by content)
- *   debian[:VERSION]        the newest source package that the archive really serves; VERSION is
- *                           Debian's (25.0.7-2) or Mesa's (25.0.7)
- * Files get the time of unpacking. All or nothing: the tree is made in a temporary folder beside
- * dest and renamed when whole; what a killed process left there is swept by the next call.
+ *   FOLDER                  is copied, never changed; .git, build folders, Python caches and
+ * virtual environments stay behind FILE[@sha256:HEX]       .tar, .tar.xz, .tar.gz or .tar.zst (told
+ * by content) debian[:VERSION]        the newest source package that the archive really serves;
+ * VERSION is Debian's (25.0.7-2) or Mesa's (25.0.7) Files get the time of unpacking. All or
+ * nothing: the tree is made in a temporary folder beside dest and renamed when whole; what a killed
+ * process left there is swept by the next call.
  *
  * Returns 0, or a negative errno with the error's status: INPUT for a spec, file or revision that
  * is wrong, MISSING for a network or tool that is not there, FAILED else; -EINTR when

@@ -5,8 +5,7 @@
 
 #include "factory/source/room.h"
 
-static const char forms[] =
-    "give auto, git[:URL][@REV], a folder, a tarball or debian[:VERSION]";
+static const char forms[] = "give auto, git[:URL][@REV], a folder, a tarball or debian[:VERSION]";
 
 /* Where the URL's part that may hold a REV begins: behind user@host. */
 static const char *behind_host(const char *url)
@@ -31,7 +30,7 @@ static bool is_revision(const char *rev)
 }
 
 static int parse_git(const char *text, const char *rest, const char *git_url, struct tp_spec *out,
-                     struct tp_error *e)
+    struct tp_error *e)
 {
     const char *at = strrchr(behind_host(rest), '@');
     out->url = tp_strndup(rest, at ? (size_t)(at - rest) : strlen(rest));
@@ -42,15 +41,14 @@ static int parse_git(const char *text, const char *rest, const char *git_url, st
     }
     if (!is_revision(out->rev))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--mesa",
-                       "name a branch, a tag or a full commit behind the '@'",
-                       "'%s' is no git revision", out->rev);
+            "name a branch, a tag or a full commit behind the '@'", "'%s' is no git revision",
+            out->rev);
     bool blank = false;
     for (const char *s = out->url; *s; s++)
         blank = blank || (unsigned char)*s <= ' ';
     if (*out->url == '-' || blank || strstr(out->url, "::"))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--mesa",
-                       "give an https://, ssh:// or file:// URL or a path", "'%s' is no URL of git",
-                       text);
+            "give an https://, ssh:// or file:// URL or a path", "'%s' is no URL of git", text);
     /* A path would otherwise be looked up from wherever git is started. */
     if (!strstr(out->url, "://") && *behind_host(out->url) != ':') {
         char *path = tp_absolute(out->url);
@@ -76,13 +74,12 @@ static int parse_path(const char *text, struct tp_spec *out, struct tp_error *e)
         }
         if (!hex)
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--mesa",
-                           "give the 64 hex digits that sha256sum prints",
-                           "'%s' is no SHA-256", sum);
+                "give the 64 hex digits that sha256sum prints", "'%s' is no SHA-256", sum);
     }
     if (tp_is_dir(out->path)) {
         if (sum)
             return tp_fail(e, TP_STATUS_INPUT, -EISDIR, out->path, "leave @sha256 out",
-                           "is a folder, which has no SHA-256");
+                "is a folder, which has no SHA-256");
         out->kind = TP_SOURCE_DIRECTORY;
         return 0;
     }
@@ -92,11 +89,10 @@ static int parse_path(const char *text, struct tp_spec *out, struct tp_error *e)
     }
     if (strstr(text, "://"))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--mesa",
-                       "write git:URL for a repository; download a tarball first",
-                       "'%s' is a bare URL", text);
+            "write git:URL for a repository; download a tarball first", "'%s' is a bare URL", text);
     if (tp_exists(out->path))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, out->path, forms,
-                       "is neither a folder nor a regular file");
+            "is neither a folder nor a regular file");
     return tp_fail(e, TP_STATUS_INPUT, -ENOENT, out->path, forms, "no such Mesa source");
 }
 
@@ -128,11 +124,13 @@ int tp_spec_parse(const char *text, const char *git_url, struct tp_spec *out, st
         if (!*rest)
             return 0;
         if (!isdigit((unsigned char)rest[1]) ||
-            rest[1 + strspn(rest + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                      "0123456789.+-~:")])
+            rest[1 +
+                strspn(rest + 1,
+                    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                    "0123456789.+-~:")])
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--mesa",
-                           "give one as apt-cache showsrc mesa prints it",
-                           "'%s' is no version of a Debian package", rest + 1);
+                "give one as apt-cache showsrc mesa prints it",
+                "'%s' is no version of a Debian package", rest + 1);
         out->version = tp_strdup(rest + 1);
         return 0;
     }
@@ -155,6 +153,10 @@ char *tp_spec_public_url(const char *url)
         return tp_strdup(url);
     const char *host = scheme + 3, *end = strchrnul(host, '/');
     const char *at = memrchr(host, '@', (size_t)(end - host));
-    const char *colon = at ? memchr(host, ':', (size_t)(at - host)) : NULL;
+    if (!at)
+        return tp_strdup(url);
+    if (!strncmp(url, "http", 4)) /* the name alone may be a token */
+        return tp_asprintf("%.*s%s", (int)(host - url), url, at + 1);
+    const char *colon = memchr(host, ':', (size_t)(at - host));
     return colon ? tp_asprintf("%.*s%s", (int)(colon - url), url, at) : tp_strdup(url);
 }

@@ -1,5 +1,5 @@
-/* The format: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Interchange Format"; GNU's long
- * names: GNU tar manual, "Basic Tar Format". */
+/* The format: POSIX.1-2017, pax, "ustar Interchange Format" and "pax Interchange Format"; GNU's
+ * long names: GNU tar manual, "Basic Tar Format". */
 #include "factory/source/tar.h"
 
 #include <errno.h>
@@ -101,18 +101,24 @@ static int fail_here(struct tp_tar *t, struct tp_error *e, int err)
         return refuse(t, e, "occurs twice");
     if (err == ENOTDIR || err == ELOOP)
         return refuse(t, e, "lies in what another member made a file");
-    char *path = tp_asprintf("%s/%s", t->root, t->member);
-    tp_fail_errno(e, err, path, "cannot be written");
-    free(path);
+    char *name = printable(t->member);
+    tp_fail_errno(e, err, t->place, "cannot take '%s'", name);
+    free(name);
     return -err;
 }
 
-int tp_tar_init(struct tp_tar *t, const char *name, const char *root, struct tp_error *e)
+int tp_tar_init(
+    struct tp_tar *t, const char *name, const char *root, const char *place, struct tp_error *e)
 {
-    *t = (struct tp_tar){.name = name, .root = root, .newest = -1, .next_size = -1,
-                         .next_mtime = -1, .fd = -1, .parent_fd = -1};
+    *t = (struct tp_tar){.name = name,
+        .place = place,
+        .newest = -1,
+        .next_size = -1,
+        .next_mtime = -1,
+        .fd = -1,
+        .parent_fd = -1};
     t->root_fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return t->root_fd < 0 ? tp_fail_errno(e, errno, root, "cannot be opened") : 0;
+    return t->root_fd < 0 ? tp_fail_errno(e, errno, place, "cannot be opened") : 0;
 }
 
 void tp_tar_finish(struct tp_tar *t)
@@ -147,8 +153,8 @@ static int open_folder(struct tp_tar *t, const char *path)
         size_t n = strcspn(path, "/");
         char *part = tp_strndup(path, n);
         int next = mkdirat(at, part, 0777) < 0 && errno != EEXIST
-                       ? -1
-                       : openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+            ? -1
+            : openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         int err = errno;
         free(part);
         close(at);
@@ -184,7 +190,7 @@ static int start_file(struct tp_tar *t, uint64_t mode, struct tp_error *e)
     const char *last = enter_parent(t, t->member, &err);
     if (!err) {
         t->fd = openat(t->parent_fd, last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                       mode & 0111 ? 0777 : 0666);
+            mode & 0111 ? 0777 : 0666);
         err = t->fd < 0 ? errno : 0;
     }
     return err ? fail_here(t, e, err) : 0;
@@ -261,23 +267,23 @@ static int read_pax(struct tp_tar *t, bool global, struct tp_error *e)
         unsigned long n = strtoul(s, &after, 10);
         const char *key = after + 1;
         const char *equals = n <= (size_t)(end - s) && n && *after == ' ' && key < s + n
-                                 ? memchr(key, '=', (size_t)(s + n - key))
-                                 : NULL;
+            ? memchr(key, '=', (size_t)(s + n - key))
+            : NULL;
         if (!equals || s[n - 1] != '\n')
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, t->name, damaged,
-                           "is damaged: one of its extended headers makes no sense");
+                "is damaged: one of its extended headers makes no sense");
         const char *value = equals + 1;
         size_t key_len = (size_t)(equals - key), value_len = (size_t)(s + n - 1 - value);
         char *text = tp_strndup(value, value_len);
         s += n;
 #define IS(word) (key_len == sizeof word - 1 && !memcmp(key, word, key_len))
         bool refused = strlen(text) != value_len ||
-                       (key_len > 11 && !memcmp(key, "GNU.sparse.", 11)) ||
-                       (global && (IS("path") || IS("linkpath") || IS("size")));
-        char **into = IS("path")                ? &t->next_path
-                      : IS("linkpath")          ? &t->next_link
-                      : IS("comment") && global ? &t->comment
-                                                : NULL;
+            (key_len > 11 && !memcmp(key, "GNU.sparse.", 11)) ||
+            (global && (IS("path") || IS("linkpath") || IS("size")));
+        char **into = IS("path")      ? &t->next_path
+            : IS("linkpath")          ? &t->next_link
+            : IS("comment") && global ? &t->comment
+                                      : NULL;
         if (!refused && IS("size")) {
             char *stop;
             errno = 0;
@@ -295,8 +301,8 @@ static int read_pax(struct tp_tar *t, bool global, struct tp_error *e)
         }
         if (refused)
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, t->name, hostile,
-                           "uses an extended header '%.*s' in a way that Mesa's tarballs do not",
-                           (int)(key_len < 60 ? key_len : 60), key);
+                "uses an extended header '%.*s' in a way that Mesa's tarballs do not",
+                (int)(key_len < 60 ? key_len : 60), key);
     }
     return 0;
 }
@@ -325,8 +331,8 @@ static char *header_name(const unsigned char *block)
     return p ? tp_asprintf("%.*s/%.*s", (int)p, prefix, (int)n, name) : tp_strndup(name, n);
 }
 
-static int make_member(struct tp_tar *t, char type, const char *target, uint64_t mode,
-                       struct tp_error *e)
+static int make_member(
+    struct tp_tar *t, char type, const char *target, uint64_t mode, struct tp_error *e)
 {
     if (type == '5') {
         int fd = open_folder(t, t->member);
@@ -358,8 +364,8 @@ static int read_header(struct tp_tar *t, struct tp_error *e)
     }
     if (!checksum_holds(block))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, t->name, damaged,
-                       t->members ? "is damaged behind its member '%s'" : "is no tar archive%s",
-                       t->member ? t->member : "");
+            t->members ? "is damaged behind its member '%s'" : "is no tar archive%s",
+            t->member ? t->member : "");
     uint64_t size = number(block + 124, 12), mtime = number(block + 136, 12);
     char type = block[156] ? (char)block[156] : '0';
     if (type == '7')
@@ -380,9 +386,9 @@ static int read_header(struct tp_tar *t, struct tp_error *e)
     if (t->next_size >= 0)
         size = (uint64_t)t->next_size;
     char *name = t->next_path ? tp_strdup(t->next_path) : header_name(block);
-    char *target = t->next_link ? tp_strdup(t->next_link)
-                                : tp_strndup((const char *)block + 157,
-                                             strnlen((const char *)block + 157, 100));
+    char *target = t->next_link
+        ? tp_strdup(t->next_link)
+        : tp_strndup((const char *)block + 157, strnlen((const char *)block + 157, 100));
     if (type == '0' && *name && name[strlen(name) - 1] == '/')
         type = '5'; /* as v7 wrote folders */
     free(t->member);
@@ -391,12 +397,14 @@ static int read_header(struct tp_tar *t, struct tp_error *e)
     if (!t->member) {
         t->member = name;
         name = NULL;
-        r = refuse(t, e, *t->member == '/' ? "has an absolute name" : "has a name that leads astray");
+        r = refuse(
+            t, e, *t->member == '/' ? "has an absolute name" : "has a name that leads astray");
     } else if (!strchr("0125", type)) {
-        r = refuse(t, e, type == '3' || type == '4' || type == '6' ? "is a device or a pipe"
-                                                                   : "is of an unknown kind");
+        r = refuse(t, e,
+            type == '3' || type == '4' || type == '6' ? "is a device or a pipe"
+                                                      : "is of an unknown kind");
     } else if (size == UINT64_MAX || t->bytes + size < size ||
-               (t->bytes += type == '0' ? size : 0) > TP_TAR_MAX_BYTES) {
+        (t->bytes += type == '0' ? size : 0) > TP_TAR_MAX_BYTES) {
         r = refuse(t, e, "makes it larger than any Mesa");
     }
     if (!r) {
@@ -471,11 +479,11 @@ int tp_tar_feed(struct tp_tar *t, const char *data, size_t n, struct tp_error *e
 int tp_tar_end(struct tp_tar *t, struct tp_error *e)
 {
     if (t->state != TP_TAR_END && !t->members)
-        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, t->name, damaged,
-                       "is no tar archive, or an empty one");
+        return tp_fail(
+            e, TP_STATUS_INPUT, -EINVAL, t->name, damaged, "is no tar archive, or an empty one");
     if (t->state != TP_TAR_END)
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, t->name, damaged,
-                       "is truncated: it ends with its member '%s'", t->member ? t->member : "");
+            "is truncated: it ends with its member '%s'", t->member ? t->member : "");
     for (size_t i = 0; i < t->n_links; i++) {
         int err;
         free(t->member);

@@ -42,7 +42,7 @@ char *tp_tree_find(const char *dir, const char *name, struct tp_error *e)
             found = path;
         } else {
             tp_fail(e, TP_STATUS_INPUT, -EINVAL, name, "give one Mesa tree only",
-                    "holds two Mesa trees, '%s' and '%s'", strrchr(found, '/') + 1, it->d_name);
+                "holds two Mesa trees, '%s' and '%s'", strrchr(found, '/') + 1, it->d_name);
             free(path);
             free(found);
             closedir(d);
@@ -52,7 +52,7 @@ char *tp_tree_find(const char *dir, const char *name, struct tp_error *e)
     closedir(d);
     if (!found)
         tp_fail(e, TP_STATUS_INPUT, -EINVAL, name, "give Mesa's own source, whole",
-                "is no Mesa source: it has no VERSION beside a folder src");
+            "is no Mesa source: it has no VERSION beside a folder src");
     return found;
 }
 
@@ -77,11 +77,11 @@ static bool stays_inside(const char *root, const char *at, const char *target, i
                 inside = false;
             else
                 tp_buf_splice(&now, slash ? (size_t)(slash - text) : 0,
-                              now.len - (slash ? (size_t)(slash - text) : 0), "", 0);
+                    now.len - (slash ? (size_t)(slash - text) : 0), "", 0);
             continue;
         }
-        char *path = tp_asprintf("%s/%s%s%.*s", root, tp_buf_str(&now), now.len ? "/" : "", (int)n,
-                                 part);
+        char *path =
+            tp_asprintf("%s/%s%s%.*s", root, tp_buf_str(&now), now.len ? "/" : "", (int)n, part);
         char link[4096];
         ssize_t len = readlink(path, link, sizeof link - 1);
         free(path);
@@ -122,7 +122,7 @@ static int check_links(const char *root, const char *at, const char *name, struc
             r = check_links(root, path, name, e);
         else if (!stays_inside(root, at, it->d_name, &left))
             r = tp_fail(e, TP_STATUS_INPUT, -EXDEV, name, "remove the link, or give a clean source",
-                        "its symbolic link '%s' leads out of the tree or in a circle", path);
+                "its symbolic link '%s' leads out of the tree or in a circle", path);
         free(path);
     }
     if (d)
@@ -154,14 +154,15 @@ char *tp_tree_version(const char *root, const char *name, struct tp_error *e)
     char *version = tp_strndup(s, (size_t)(end - s));
     /* It becomes part of file names. */
     bool good = isdigit((unsigned char)*version) && strchr(version, '.') && strlen(version) <= 64 &&
-                !version[strspn(version, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                         "0123456789.+-~_")];
+        !version[strspn(version,
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+            "0123456789.+-~_")];
     tp_buf_finish(&b);
     if (good)
         return version;
     free(version);
     tp_fail(e, TP_STATUS_INPUT, -EINVAL, name, "Mesa's VERSION holds one such as 25.0.7",
-            "its VERSION holds no version");
+        "its VERSION holds no version");
     return NULL;
 }
 

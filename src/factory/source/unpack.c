@@ -14,7 +14,10 @@ static const struct packer {
     const char *magic;
     size_t len;
 } packers[] = {
-    {"xz", "xz-utils", "\xfd" "7zXZ", 6}, /* with the NUL behind it */
+    {"xz", "xz-utils",
+        "\xfd"
+        "7zXZ",
+        6}, /* with the NUL behind it */
     {"gzip", "gzip", "\x1f\x8b", 2},
     {"zstd", "zstd", "\x28\xb5\x2f\xfd", 4},
 };
@@ -42,8 +45,8 @@ static char *last_line(const struct tp_buf *said)
     return tp_strndup(start, (size_t)(end - start));
 }
 
-static int unpack_packed(const struct packer *p, const char *file, struct tp_tar *tar,
-                         struct tp_error *e)
+static int unpack_packed(
+    const struct packer *p, const char *file, struct tp_tar *tar, struct tp_error *e)
 {
     if (!tp_have_program(p->program)) {
         char *todo = tp_asprintf("apt-get install %s", p->package);
@@ -55,14 +58,18 @@ static int unpack_packed(const struct packer *p, const char *file, struct tp_tar
     const char *const env[] = {"LC_ALL=C", "XZ_DEFAULTS", "XZ_OPT", "GZIP", NULL};
     struct tp_buf said = {0};
     struct feed feed = {tar, e};
-    struct tp_cmd cmd = {.argv = argv, .env = env, .err = &said, .log_fd = -1,
-                         .on_bytes = feed_bytes, .data = &feed};
+    struct tp_cmd cmd = {.argv = argv,
+        .env = env,
+        .err = &said,
+        .log_fd = -1,
+        .on_bytes = feed_bytes,
+        .data = &feed};
     int r = tp_run(&cmd, e);
     if (r > 0) {
         char *line = last_line(&said);
         r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, file,
-                    "get it again, and compare its SHA-256 with the publisher's",
-                    "is truncated or damaged (%s)", *line ? line : p->program);
+            "get it again, and compare its SHA-256 with the publisher's",
+            "is truncated or damaged (%s)", *line ? line : p->program);
         free(line);
     }
     tp_buf_finish(&said);
@@ -113,16 +120,16 @@ int tp_unpack_get(struct tp_job *job, const struct tp_spec *spec, struct tp_erro
         return r;
     if (*spec->sha256 && strcmp(sum, spec->sha256))
         return tp_fail(e, TP_STATUS_INPUT, -EBADMSG, spec->path,
-                       "get it again, or correct the hash behind @sha256:",
-                       "has the SHA-256 %s, not %s", sum, spec->sha256);
+            "get it again, or correct the hash behind @sha256:", "has the SHA-256 %s, not %s", sum,
+            spec->sha256);
     char *dir = tp_join(job->stage, "unpacked");
     struct tp_tar tar;
     r = tp_mkdirs(dir, e);
-    if (!r && !(r = tp_tar_init(&tar, spec->path, dir, e))) {
+    if (!r && !(r = tp_tar_init(&tar, spec->path, dir, job->dest, e))) {
         r = unpack(spec->path, &tar, e);
         job->newest = tar.newest;
         bool commit = tar.comment && strlen(tar.comment) == 40 &&
-                      !tar.comment[strspn(tar.comment, "0123456789abcdef")];
+            !tar.comment[strspn(tar.comment, "0123456789abcdef")];
         job->out->revision = tp_strdup(commit ? tar.comment : "");
         tp_tar_finish(&tar);
     }
