@@ -1,0 +1,5 @@
+int tiny_queue(int n);
+int tiny_queue(int n)
+{
+    return n ^ (n >> 3);
+}
