@@ -184,7 +184,9 @@ static int condition_holds(const struct tp_condition *c, const struct tp_edit *e
     struct tp_matches m = {0};
     tp_scopes_find(c->scopes, c->n_scopes, &file->text, &places, NULL);
     find_all(&c->fragment, &file->text, &places, &m);
-    *holds = c->kind == TP_HAS ? m.n > 0 : places.n > 0 && m.n == 0 && !m.gave_up;
+    *holds = c->kind == TP_HAS ? m.n > 0 : places.n > 0;
+    for (int i = 0; i < places.n && c->kind == TP_LACKS; i++)
+        *holds = *holds && !tp_pattern_stands(&c->fragment, &file->text, places.at[i].span);
     if (m.n)
         *line = tp_text_line(&file->text, m.at[0].span.first);
     else if (places.n)

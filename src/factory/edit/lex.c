@@ -199,10 +199,11 @@ static void number(struct lexer *x)
 
 static void punctuator(struct lexer *x)
 {
-    /* Longest first. C++ keeps '>' single, since it may close two template lists. */
-    static const char *const c_long[] = {"<<=", ">>=", "...", "->*", "##", "->", "++", "--", "<<",
-                                         ">>",  "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
-                                         "*=",  "/=",  "%=",  "&=",  "|=", "^=", "::"};
+    /* Longest first. No '>>' in C and C++, since two template lists may end there; a header is C or
+     * C++, and a fragment is lexed before that is known. */
+    static const char *const c_long[] = {"<<=", "...", "->*", "##", "->", "++", "--", "<<",
+                                         "<=",  ">=",  "==",  "!=", "&&", "||", "+=", "-=",
+                                         "*=",  "/=",  "%=",  "&=", "|=", "^=", "::"};
     static const char *const py_long[] = {"**=", "//=", "<<=", ">>=", "...", "->", ":=", "**",
                                           "//",  "<<",  ">>",  "<=",  ">=",  "==", "!=", "+=",
                                           "-=",  "*=",  "/=",  "%=",  "&=",  "|=", "^=", "@="};
@@ -210,8 +211,7 @@ static void punctuator(struct lexer *x)
     size_t n = is_c(x) ? sizeof c_long / sizeof *c_long : sizeof py_long / sizeof *py_long;
     for (size_t k = 0; k < n && x->lang != TP_LANG_TEXT; k++) {
         size_t len = strlen(table[k]);
-        if (x->len - x->i >= len && !memcmp(x->s + x->i, table[k], len) &&
-            !(x->lang == TP_LANG_CPP && table[k][0] == '>' && table[k][1] == '>')) {
+        if (x->len - x->i >= len && !memcmp(x->s + x->i, table[k], len)) {
             emit(x, x->i, x->i + len, TP_TOKEN_PUNCT);
             x->i += len;
             return;

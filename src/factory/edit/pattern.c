@@ -101,6 +101,7 @@ struct search {
     struct tp_text *t;
     struct tp_span scope;
     struct tp_match *m;
+    bool anywhere;  /* not only whole nodes */
     uint32_t bound; /* bit a name */
     int steps;
 };
@@ -192,7 +193,8 @@ static bool step(struct search *s, int item, int token)
         return false;
     if (item == s->p->n) {
         s->m->span.last = token - 1;
-        return tp_text_aligned(s->t, s->m->span.first, s->m->span.last, &s->m->parent,
+        return s->anywhere ||
+               tp_text_aligned(s->t, s->m->span.first, s->m->span.last, &s->m->parent,
                                &s->m->parent_type);
     }
     const struct tp_item *it = &s->p->items[item];
@@ -229,6 +231,19 @@ void tp_pattern_find(const struct tp_pattern *p, struct tp_text *t, struct tp_sp
         else
             free(m.items);
     }
+}
+
+bool tp_pattern_stands(const struct tp_pattern *p, struct tp_text *t, struct tp_span scope)
+{
+    struct tp_span *items = tp_calloc((size_t)p->n, sizeof *items);
+    bool found = false;
+    for (int token = scope.first; token <= scope.last && !found; token++) {
+        struct tp_match m = {.span = {token, token - 1}, .items = items};
+        struct search s = {.p = p, .t = t, .scope = scope, .m = &m, .anywhere = true};
+        found = step(&s, 0, token) || s.steps > MAX_STEPS;
+    }
+    free(items);
+    return found;
 }
 
 void tp_matches_finish(struct tp_matches *m)

@@ -55,6 +55,8 @@ struct tp_matches {
  * (which may hold matches already; the same place is not added twice). */
 void tp_pattern_find(const struct tp_pattern *p, struct tp_text *t, struct tp_span scope,
                      struct tp_matches *out);
+/* Does the fragment stand anywhere in scope, whole nodes or not? For saying that it does not. */
+bool tp_pattern_stands(const struct tp_pattern *p, struct tp_text *t, struct tp_span scope);
 void tp_matches_finish(struct tp_matches *m);
 
 /* Do these two runs have the same tokens? */

@@ -94,9 +94,23 @@ static void split_chunks(struct tp_text *t)
     }
 }
 
+/* A header's name does not say which language it is in. */
+static bool looks_like_cpp(const struct tp_text *t)
+{
+    for (int i = 0; i + 1 < t->tokens.n; i++) {
+        bool word_follows = t->tokens.at[i + 1].kind == TP_TOKEN_WORD;
+        if (tp_token_is(t, i, "::") || (tp_token_is(t, i, "template") && tp_token_is(t, i + 1, "<")) ||
+            (word_follows && (tp_token_is(t, i, "namespace") || tp_token_is(t, i, "class"))))
+            return true;
+    }
+    return false;
+}
+
 static void read_text(struct tp_text *t)
 {
     tp_lex(tp_buf_str(&t->bytes), t->bytes.len, t->lang, false, &t->tokens);
+    if (t->lang == TP_LANG_C && looks_like_cpp(t))
+        t->lang = TP_LANG_CPP;
     split_chunks(t);
 }
 
@@ -180,14 +194,29 @@ static uint32_t chunk_end(const struct tp_text *t, const struct tp_chunk *c)
     return end;
 }
 
+/* Directives inside brackets (`#ifdef` around an element of an initialiser, around half a condition)
+ * are not in the grammars, or split lists of siblings: the parser sees blanks there. */
+static void blank_directives(const struct tp_text *t, const struct tp_chunk *c, char *copy)
+{
+    uint32_t base = t->tokens.at[c->first].start;
+    for (int i = c->first; i <= c->last; i++) {
+        if (t->tokens.at[i].directive)
+            memset(copy + (t->tokens.at[i].start - base), ' ',
+                   t->tokens.at[i].end - t->tokens.at[i].start);
+    }
+}
+
 static TSTree *tree_of(struct tp_text *t, struct tp_chunk *c)
 {
     if (!c->tree && grammar(t->lang)) {
         TSParser *parser = ts_parser_new();
         if (ts_parser_set_language(parser, grammar(t->lang))) {
-            uint32_t base = chunk_base(t, c);
-            c->tree = ts_parser_parse_string(parser, NULL, t->bytes.data + base,
-                                             chunk_end(t, c) - base);
+            uint32_t base = chunk_base(t, c), len = chunk_end(t, c) - base;
+            char *copy = tp_strndup(t->bytes.data + base, len);
+            if (!t->tokens.at[c->first].directive)
+                blank_directives(t, c, copy);
+            c->tree = ts_parser_parse_string(parser, NULL, copy, len);
+            free(copy);
         }
         ts_parser_delete(parser);
     }
@@ -273,6 +302,19 @@ bool tp_text_aligned(struct tp_text *t, int first, int last, struct tp_span *par
     if (!tp_text_has_trees(t))
         return balanced(t, first, last, parent);
     struct tp_chunk *c = chunk_of(t, first);
+    if (!t->tokens.at[c->first].directive) {
+        /* Directives around the run are no nodes. */
+        struct tp_span run = {first, last};
+        while (run.first < run.last && t->tokens.at[run.first].directive)
+            run.first++;
+        while (run.last > run.first && t->tokens.at[run.last].directive)
+            run.last--;
+        if (t->tokens.at[run.first].directive)
+            return balanced(t, first, last, parent);
+        first = run.first;
+        last = run.last;
+        c = chunk_of(t, first);
+    }
     if (last > c->last) { /* several declarations: whole ones */
         if (parent)
             *parent = (struct tp_span){0, t->tokens.n - 1};
