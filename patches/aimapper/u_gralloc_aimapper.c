@@ -1,0 +1,683 @@
+/*
+ * Copyright © 2026 The turnpike authors
+ * SPDX-License-Identifier: MIT
+ *
+ * Buffers' layouts from the vendor's IMapper 5 ("stable C"), for drivers that are loaded into an
+ * app: there libui is out of reach, and the mapper is loaded as any same-process HAL is.
+ */
+
+#include "u_gralloc_internal.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drm-uapi/drm_fourcc.h"
+#include "util/log.h"
+#include "util/macros.h"
+#include "util/simple_mtx.h"
+#include "util/u_atomic.h"
+#include "util/u_math.h"
+#include "util/u_memory.h"
+
+/*
+ * The HAL's interface, after AOSP's hardware/interfaces/graphics/mapper/stable-c.
+ */
+
+#define AIMAPPER_VERSION 5
+#define AIMAPPER_TYPE_NAME "android.hardware.graphics.common.StandardMetadataType"
+
+enum aimapper_metadata {
+   AIMAPPER_HEIGHT = 4,
+   AIMAPPER_LAYER_COUNT = 5,
+   AIMAPPER_PIXEL_FORMAT_REQUESTED = 6,
+   AIMAPPER_PIXEL_FORMAT_FOURCC = 7,
+   AIMAPPER_PIXEL_FORMAT_MODIFIER = 8,
+   AIMAPPER_ALLOCATION_SIZE = 10,
+   AIMAPPER_COMPRESSION = 12,
+   AIMAPPER_CHROMA_SITING = 14,
+   AIMAPPER_PLANE_LAYOUTS = 15,
+   AIMAPPER_DATASPACE = 17,
+   AIMAPPER_STRIDE = 23,
+};
+
+typedef void (*aimapper_function)(void);
+
+/* Only one of the fifteen functions is called; the others keep its place. */
+struct aimapper_v5 {
+   aimapper_function import_buffer;
+   aimapper_function free_buffer;
+   aimapper_function get_transport_size;
+   aimapper_function lock;
+   aimapper_function unlock;
+   aimapper_function flush_locked_buffer;
+   aimapper_function reread_locked_buffer;
+   aimapper_function get_metadata;
+   /* Returns the size of the answer, whether or not it fitted, or a negated error. */
+   int32_t (*get_standard_metadata)(const native_handle_t *buffer, int64_t type, void *out,
+                                    size_t size);
+   aimapper_function set_metadata;
+   aimapper_function set_standard_metadata;
+   aimapper_function list_supported_metadata_types;
+   aimapper_function dump_buffer;
+   aimapper_function dump_all_buffers;
+   aimapper_function get_reserved_region;
+};
+
+struct aimapper {
+   uint32_t version;
+   struct aimapper_v5 v5;
+} __attribute__((aligned(16)));
+
+#if UINTPTR_MAX > UINT32_MAX
+STATIC_ASSERT(offsetof(struct aimapper, v5) == 8);
+STATIC_ASSERT(offsetof(struct aimapper_v5, get_standard_metadata) == 64);
+STATIC_ASSERT(sizeof(struct aimapper) == 128);
+#endif
+
+typedef int32_t (*aimapper_load_function)(struct aimapper **out);
+typedef void *(*sphal_load_function)(const char *name, int flags);
+typedef int (*sphal_unload_function)(void *library);
+
+/*
+ * Loading.
+ */
+
+#if UINTPTR_MAX > UINT32_MAX
+#define AIMAPPER_FOLDER "/vendor/lib64/hw/"
+#else
+#define AIMAPPER_FOLDER "/vendor/lib/hw/"
+#endif
+
+/* Qualcomm's. An app may not be allowed to list the folder, so this one is tried by name. */
+#define AIMAPPER_FIRST "mapper.qti.so"
+
+#define AIMAPPER_MAX_CANDIDATES 16
+
+static struct aimapper *
+load_from(const char *name, sphal_load_function load, sphal_unload_function unload)
+{
+   char path[sizeof(AIMAPPER_FOLDER) + NAME_MAX];
+   snprintf(path, sizeof(path), AIMAPPER_FOLDER "%s", name);
+
+   void *library = load(path, RTLD_LOCAL | RTLD_NOW);
+   if (!library)
+      return NULL;
+
+   const uint32_t *version = dlsym(library, "ANDROID_HAL_STABLEC_VERSION");
+   aimapper_load_function get =
+      (aimapper_load_function)(uintptr_t)dlsym(library, "AIMapper_loadIMapper");
+   struct aimapper *mapper = NULL;
+
+   if (version && *version == AIMAPPER_VERSION && get && get(&mapper) == 0 && mapper &&
+       mapper->version >= AIMAPPER_VERSION && mapper->v5.get_standard_metadata)
+      return mapper;
+
+   if (unload)
+      unload(library);
+
+   return NULL;
+}
+
+static int
+compare_names(const void *a, const void *b)
+{
+   return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The other mappers of the folder, by name: the order of a directory means nothing. */
+static struct aimapper *
+load_from_folder(sphal_load_function load, sphal_unload_function unload)
+{
+   char *names[AIMAPPER_MAX_CANDIDATES];
+   unsigned count = 0;
+   DIR *folder = opendir(AIMAPPER_FOLDER);
+   if (!folder)
+      return NULL;
+
+   for (struct dirent *entry; count < ARRAY_SIZE(names) && (entry = readdir(folder));) {
+      size_t length = strlen(entry->d_name);
+      if (length > strlen("mapper..so") && !strncmp(entry->d_name, "mapper.", 7) &&
+          !strcmp(entry->d_name + length - 3, ".so") && strcmp(entry->d_name, AIMAPPER_FIRST)) {
+         names[count] = strdup(entry->d_name);
+         if (names[count])
+            count++;
+      }
+   }
+   closedir(folder);
+   qsort(names, count, sizeof(*names), compare_names);
+
+   struct aimapper *mapper = NULL;
+   for (unsigned i = 0; i < count; i++) {
+      if (!mapper)
+         mapper = load_from(names[i], load, unload);
+      free(names[i]);
+   }
+
+   return mapper;
+}
+
+/* The process's mapper. The vendor's library stays loaded, as it does in Android's own processes:
+ * others in this process may hold what it gave out.
+ */
+static struct aimapper *
+get_mapper(void)
+{
+   static simple_mtx_t mutex = SIMPLE_MTX_INITIALIZER;
+   static struct aimapper *mapper;
+
+   simple_mtx_lock(&mutex);
+   if (!mapper) {
+      void *support = dlopen("libvndksupport.so", RTLD_LOCAL | RTLD_NOW);
+      sphal_load_function load = NULL;
+      sphal_unload_function unload = NULL;
+      if (support) {
+         load = (sphal_load_function)(uintptr_t)dlsym(support, "android_load_sphal_library");
+         unload = (sphal_unload_function)(uintptr_t)dlsym(support, "android_unload_sphal_library");
+      }
+      if (load)
+         mapper = load_from(AIMAPPER_FIRST, load, unload);
+      if (load && !mapper)
+         mapper = load_from_folder(load, unload);
+      if (support && !mapper)
+         dlclose(support);
+   }
+   struct aimapper *result = mapper;
+   simple_mtx_unlock(&mutex);
+
+   return result;
+}
+
+/*
+ * Metadata on the wire: little-endian, unpadded. Nothing in it is trusted.
+ */
+
+struct wire {
+   const uint8_t *at;
+   size_t left;
+   bool bad;
+};
+
+static uint64_t
+read_bytes(struct wire *w, unsigned size)
+{
+   uint64_t value = 0;
+
+   if (w->bad || w->left < size) {
+      w->bad = true;
+      return 0;
+   }
+   for (unsigned i = 0; i < size; i++)
+      value |= (uint64_t)w->at[i] << (8 * i);
+   w->at += size;
+   w->left -= size;
+
+   return value;
+}
+
+static int64_t
+read_i64(struct wire *w)
+{
+   return (int64_t)read_bytes(w, 8);
+}
+
+/* A length and as many characters; true if they are this name. */
+static bool
+read_name(struct wire *w, const char *name)
+{
+   uint64_t length = read_bytes(w, 8);
+
+   if (w->bad || length > w->left) {
+      w->bad = true;
+      return false;
+   }
+   bool same = length == strlen(name) && !memcmp(w->at, name, length);
+   w->at += length;
+   w->left -= length;
+
+   return same;
+}
+
+#define AIMAPPER_SMALL 1024
+#define AIMAPPER_LARGE (64 * 1024)
+
+/* One answer of the mapper. */
+struct metadata {
+   uint8_t small[AIMAPPER_SMALL];
+   uint8_t *large; /* NULL: small */
+   struct wire payload;
+};
+
+static void
+finish_metadata(struct metadata *m)
+{
+   free(m->large);
+   m->large = NULL;
+}
+
+/* 0, or a negative errno: then there is nothing to finish. */
+static int
+get_metadata(const struct aimapper *mapper, const native_handle_t *handle,
+             enum aimapper_metadata type, struct metadata *m)
+{
+   m->large = NULL;
+   const uint8_t *data = m->small;
+   int32_t size = mapper->v5.get_standard_metadata(handle, type, m->small, sizeof(m->small));
+
+   if (size > (int32_t)sizeof(m->small)) {
+      if (size > AIMAPPER_LARGE)
+         return -EMSGSIZE;
+      int32_t room = size;
+      m->large = malloc(room);
+      if (!m->large)
+         return -ENOMEM;
+      data = m->large;
+      size = mapper->v5.get_standard_metadata(handle, type, m->large, room);
+      if (size > room)
+         size = 0; /* it changed in between */
+   }
+
+   m->payload = (struct wire){.at = data, .left = size > 0 ? size : 0};
+   bool is_standard = read_name(&m->payload, AIMAPPER_TYPE_NAME);
+   bool is_asked = read_i64(&m->payload) == type;
+   if (size > 0 && !m->payload.bad && is_standard && is_asked)
+      return 0;
+
+   finish_metadata(m);
+   return size < 0 ? -ENOTSUP : -EBADMSG;
+}
+
+static int
+get_number(const struct aimapper *mapper, const native_handle_t *handle,
+           enum aimapper_metadata type, unsigned size, uint64_t *out)
+{
+   struct metadata m;
+   int ret = get_metadata(mapper, handle, type, &m);
+   if (ret)
+      return ret;
+
+   uint64_t value = read_bytes(&m.payload, size);
+   ret = m.payload.bad ? -EBADMSG : 0;
+   if (!ret)
+      *out = value;
+   finish_metadata(&m);
+
+   return ret;
+}
+
+enum compression {
+   COMPRESSION_UNKNOWN, /* the mapper does not say */
+   COMPRESSION_NONE,
+   COMPRESSION_UBWC,
+   COMPRESSION_OTHER,
+};
+
+static enum compression
+get_compression(const struct aimapper *mapper, const native_handle_t *handle)
+{
+   struct metadata m;
+   if (get_metadata(mapper, handle, AIMAPPER_COMPRESSION, &m))
+      return COMPRESSION_UNKNOWN;
+
+   struct wire again = m.payload;
+   bool is_aosp = read_name(&m.payload, "android.hardware.graphics.common.Compression");
+   bool is_qti = read_name(&again, "QTI");
+   int64_t value = read_i64(&m.payload);
+   enum compression result = COMPRESSION_OTHER;
+   if (m.payload.bad)
+      result = COMPRESSION_UNKNOWN;
+   else if (is_aosp && value == 0)
+      result = COMPRESSION_NONE;
+   else if (is_qti && value == 10)
+      result = COMPRESSION_UBWC;
+   finish_metadata(&m);
+
+   return result;
+}
+
+#define AIMAPPER_MAX_PLANES 4
+#define AIMAPPER_MAX_COMPONENTS 16
+
+struct plane {
+   int64_t offset; /* bytes */
+   int64_t stride; /* bytes */
+   int64_t height; /* samples */
+};
+
+/* The number of planes, or a negative errno. */
+static int
+get_planes(const struct aimapper *mapper, const native_handle_t *handle,
+           struct plane planes[AIMAPPER_MAX_PLANES])
+{
+   struct metadata m;
+   int ret = get_metadata(mapper, handle, AIMAPPER_PLANE_LAYOUTS, &m);
+   if (ret)
+      return ret;
+
+   int64_t count = read_i64(&m.payload);
+   if (count < 1 || count > AIMAPPER_MAX_PLANES)
+      m.payload.bad = true;
+
+   for (int64_t i = 0; i < count && !m.payload.bad; i++) {
+      int64_t components = read_i64(&m.payload);
+      if (components < 0 || components > AIMAPPER_MAX_COMPONENTS)
+         m.payload.bad = true;
+      for (int64_t k = 0; k < components && !m.payload.bad; k++) {
+         read_name(&m.payload, "");
+         read_i64(&m.payload); /* which component */
+         read_i64(&m.payload); /* offset in bits */
+         read_i64(&m.payload); /* size in bits */
+      }
+      planes[i].offset = read_i64(&m.payload);
+      read_i64(&m.payload); /* sample increment in bits */
+      planes[i].stride = read_i64(&m.payload);
+      read_i64(&m.payload); /* width in samples */
+      planes[i].height = read_i64(&m.payload);
+      read_i64(&m.payload); /* total size in bytes */
+      read_i64(&m.payload); /* horizontal subsampling */
+      read_i64(&m.payload); /* vertical subsampling */
+   }
+   ret = m.payload.bad ? -EBADMSG : (int)count;
+   finish_metadata(&m);
+
+   return ret;
+}
+
+/*
+ * Layouts.
+ */
+
+struct aimapper_gralloc {
+   struct u_gralloc base;
+   const struct aimapper *mapper;
+};
+
+static bool
+fits(int64_t value)
+{
+   return value >= 0 && value <= INT_MAX;
+}
+
+/* Two planes, of which the second begins the buffer and the first follows it at once: UBWC's flags,
+ * a byte for each tile of four lines, then the pixels.
+ */
+static bool
+looks_compressed(const struct plane *planes, int count, int64_t height)
+{
+   if (count != 2 || planes[1].offset != 0 || planes[1].stride <= 0 ||
+       planes[1].stride > INT_MAX || planes[0].offset <= 0 || height <= 0 || height > INT_MAX)
+      return false;
+
+   int64_t rows = DIV_ROUND_UP(height, 4);
+   int64_t exact = planes[1].stride * rows;
+   int64_t padded = align64(planes[1].stride * align64(rows, 16), 4096);
+
+   return planes[0].stride > planes[1].stride &&
+          (planes[0].offset == exact || planes[0].offset == padded);
+}
+
+/* How this buffer is known to be compressed in a layout that one compressed plane describes; NULL:
+ * it is not.
+ */
+static const char *
+compressed_by(const struct aimapper *mapper, const native_handle_t *handle,
+              enum compression compression, const struct plane *planes, int count,
+              uint64_t modifier)
+{
+   if (count > 2)
+      return NULL; /* several planes of pixels */
+   if (compression == COMPRESSION_UBWC)
+      return "COMPRESSION";
+   if (compression != COMPRESSION_UNKNOWN)
+      return NULL;
+   if (modifier == DRM_FORMAT_MOD_QCOM_COMPRESSED)
+      return "PIXEL_FORMAT_MODIFIER";
+
+   uint64_t height;
+   if (get_number(mapper, handle, AIMAPPER_HEIGHT, 8, &height))
+      height = count > 0 ? planes[0].height : 0;
+
+   return looks_compressed(planes, count, height) ? "PLANE_LAYOUTS" : NULL;
+}
+
+/* Bytes of a line of a format with one plane; 0: not known. */
+static int64_t
+line_size(const struct aimapper *mapper, struct u_gralloc_buffer_handle *hnd, int hal_format)
+{
+   uint64_t pixels;
+   if (get_number(mapper, hnd->handle, AIMAPPER_STRIDE, 4, &pixels) || !pixels)
+      pixels = hnd->pixel_stride > 0 ? hnd->pixel_stride : 0;
+
+   return (int64_t)pixels * get_hal_format_bpp(hal_format);
+}
+
+static int
+fill_compressed(const struct aimapper *mapper, struct u_gralloc_buffer_handle *hnd, int hal_format,
+                const struct plane *planes, int count, struct u_gralloc_buffer_basic_info *out)
+{
+   int64_t stride = line_size(mapper, hnd, hal_format);
+
+   /* The flags lie in front, so the pixels' plane is the one that does not begin the buffer. */
+   if (count == 1)
+      stride = planes[0].stride;
+   else if (count == 2)
+      stride = planes[planes[0].offset ? 0 : 1].stride;
+   if (stride <= 0 || !fits(stride))
+      return -EINVAL;
+
+   out->modifier = DRM_FORMAT_MOD_QCOM_COMPRESSED;
+   out->num_planes = 1;
+   out->fds[0] = hnd->handle->data[0];
+   out->offsets[0] = 0;
+   out->strides[0] = stride;
+
+   return 0;
+}
+
+static int
+fill_planes(struct u_gralloc_buffer_handle *hnd, const struct plane *planes, int count,
+            struct u_gralloc_buffer_basic_info *out)
+{
+   int fd = 0;
+
+   for (int i = 0; i < count; i++) {
+      if (!fits(planes[i].offset) || planes[i].stride <= 0 || !fits(planes[i].stride))
+         return -EINVAL;
+      /* A later plane that begins a buffer begins one of its own. */
+      if (i > 0 && planes[i].offset == 0)
+         fd++;
+      if (fd >= hnd->handle->numFds)
+         return -EINVAL;
+      out->fds[i] = hnd->handle->data[fd];
+      out->offsets[i] = planes[i].offset;
+      out->strides[i] = planes[i].stride;
+   }
+   out->num_planes = count;
+
+   return 0;
+}
+
+static void
+tell_once(const char *how)
+{
+   static uint32_t told;
+
+   if (p_atomic_xchg(&told, 1) == 0)
+      mesa_logi("aimapper: compressed layout detected via %s, "
+                "collapsing to 1 compressed plane", how);
+}
+
+static int
+get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle *hnd,
+                      struct u_gralloc_buffer_basic_info *out)
+{
+   const struct aimapper *mapper = ((struct aimapper_gralloc *)gralloc)->mapper;
+   const native_handle_t *handle = hnd->handle;
+   if (!handle || handle->numFds < 1)
+      return -EINVAL;
+
+   uint64_t number;
+   int hal_format = hnd->hal_format;
+   if (!hal_format && !get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_REQUESTED, 4, &number))
+      hal_format = (int32_t)number;
+   bool yuv = is_hal_format_yuv(hal_format);
+
+   uint64_t fourcc = 0, modifier = DRM_FORMAT_MOD_INVALID;
+   get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_FOURCC, 4, &fourcc);
+   bool has_modifier =
+      !get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_MODIFIER, 8, &modifier);
+
+   enum compression compression = get_compression(mapper, handle);
+   struct plane planes[AIMAPPER_MAX_PLANES];
+   int count = get_planes(mapper, handle, planes);
+
+   const char *how =
+      yuv ? NULL : compressed_by(mapper, handle, compression, planes, count, modifier);
+   int ret;
+   if (how) {
+      ret = fill_compressed(mapper, hnd, hal_format, planes, count, out);
+   } else if (count > 0) {
+      ret = fill_planes(hnd, planes, count, out);
+   } else if (!yuv) {
+      const struct plane whole = {.stride = line_size(mapper, hnd, hal_format)};
+      ret = fill_planes(hnd, &whole, 1, out);
+   } else {
+      ret = -EINVAL;
+   }
+   if (ret)
+      return ret;
+
+   if (how) {
+      tell_once(how);
+   } else if (compression == COMPRESSION_UBWC || compression == COMPRESSION_OTHER) {
+      /* Compressed in a way that these planes do not describe. */
+      out->modifier = DRM_FORMAT_MOD_INVALID;
+   } else if (has_modifier) {
+      out->modifier = modifier;
+   } else {
+      out->modifier =
+         compression == COMPRESSION_NONE ? DRM_FORMAT_MOD_LINEAR : DRM_FORMAT_MOD_INVALID;
+   }
+
+   /* Qualcomm's mapper answers 0 for what the HAL format already says. */
+   if (!yuv && (how || !fourcc)) {
+      int known = get_fourcc_from_hal_format(hal_format);
+      if (known != -1)
+         fourcc = (uint32_t)known;
+   }
+   if (!fourcc)
+      return -EINVAL;
+   out->drm_fourcc = fourcc;
+
+#ifdef U_GRALLOC_HAS_ALLOC_SIZE
+   if (!get_number(mapper, handle, AIMAPPER_ALLOCATION_SIZE, 8, &number))
+      out->alloc_size = number;
+#endif
+#ifdef U_GRALLOC_HAS_LAYER_COUNT
+   if (!get_number(mapper, handle, AIMAPPER_LAYER_COUNT, 8, &number) && number <= INT_MAX)
+      out->layer_count = number;
+#endif
+
+   return 0;
+}
+
+/*
+ * Colours: android.hardware.graphics.common's Dataspace and ChromaSiting.
+ */
+
+static int
+get_buffer_color_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle *hnd,
+                      struct u_gralloc_buffer_color_info *out)
+{
+   const struct aimapper *mapper = ((struct aimapper_gralloc *)gralloc)->mapper;
+   uint64_t dataspace;
+   struct metadata m;
+   if (!hnd->handle || get_number(mapper, hnd->handle, AIMAPPER_DATASPACE, 4, &dataspace))
+      return -EINVAL;
+
+   switch ((dataspace >> 16) & 0x3f) { /* STANDARD */
+   case 1:
+      out->yuv_color_space = __DRI_YUV_COLOR_SPACE_ITU_REC709;
+      break;
+   case 2: /* BT.601, 625 lines */
+   case 3:
+   case 4: /* BT.601, 525 lines */
+   case 5:
+      out->yuv_color_space = __DRI_YUV_COLOR_SPACE_ITU_REC601;
+      break;
+   case 6:
+   case 7: /* constant luminance */
+      out->yuv_color_space = __DRI_YUV_COLOR_SPACE_ITU_REC2020;
+      break;
+   }
+
+   switch ((dataspace >> 27) & 0x7) { /* RANGE */
+   case 1:
+      out->sample_range = __DRI_YUV_FULL_RANGE;
+      break;
+   case 2:
+      out->sample_range = __DRI_YUV_NARROW_RANGE;
+      break;
+   }
+
+   if (get_metadata(mapper, hnd->handle, AIMAPPER_CHROMA_SITING, &m))
+      return 0; /* optional */
+   bool is_aosp = read_name(&m.payload, "android.hardware.graphics.common.ChromaSiting");
+   int64_t siting = read_i64(&m.payload);
+   if (is_aosp && !m.payload.bad && siting >= 2 && siting <= 5) {
+      /* 2: between the luma samples; 3: beside them horizontally; 4: vertically; 5: both */
+      out->horizontal_siting = siting == 3 || siting == 5 ? __DRI_YUV_CHROMA_SITING_0 :
+                                                            __DRI_YUV_CHROMA_SITING_0_5;
+      out->vertical_siting = siting >= 4 ? __DRI_YUV_CHROMA_SITING_0 :
+                                           __DRI_YUV_CHROMA_SITING_0_5;
+   }
+   finish_metadata(&m);
+
+   return 0;
+}
+
+static int
+get_front_rendering_usage(struct u_gralloc *gralloc, uint64_t *out_usage)
+{
+#if ANDROID_API_LEVEL >= 33
+   *out_usage = UINT64_C(1) << 32; /* BufferUsage::FRONT_BUFFER */
+   return 0;
+#else
+   return -ENOTSUP;
+#endif
+}
+
+static int
+destroy(struct u_gralloc *gralloc)
+{
+   FREE(gralloc);
+
+   return 0;
+}
+
+struct u_gralloc *
+u_gralloc_aimapper_create(void)
+{
+   const struct aimapper *mapper = get_mapper();
+   if (!mapper)
+      return NULL;
+
+   struct aimapper_gralloc *gr = CALLOC_STRUCT(aimapper_gralloc);
+   if (!gr)
+      return NULL;
+
+   gr->mapper = mapper;
+   gr->base.ops.get_buffer_basic_info = get_buffer_basic_info;
+   gr->base.ops.get_buffer_color_info = get_buffer_color_info;
+   gr->base.ops.get_front_rendering_usage = get_front_rendering_usage;
+   gr->base.ops.destroy = destroy;
+
+   mesa_logi("Using IMapper v5 stable-C API via SP-HAL");
+
+   return &gr->base;
+}
