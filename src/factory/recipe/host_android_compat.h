@@ -40,7 +40,8 @@ static inline size_t strlcpy(char *to, const char *from, size_t size)
 
 static inline size_t strlcat(char *to, const char *from, size_t size)
 {
-    size_t used = strnlen(to, size);
+    const char *end = (const char *) memchr(to, 0, size); /* no strnlen under -std=c11 */
+    size_t used = end ? (size_t)(end - to) : size;
     return used == size ? size + strlen(from) : used + strlcpy(to + used, from, size - used);
 }
 #endif
