@@ -8,10 +8,12 @@
 
 #include "u_gralloc_internal.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,9 +77,9 @@ struct aimapper {
 } __attribute__((aligned(16)));
 
 #if UINTPTR_MAX > UINT32_MAX
-STATIC_ASSERT(offsetof(struct aimapper, v5) == 8);
-STATIC_ASSERT(offsetof(struct aimapper_v5, get_standard_metadata) == 64);
-STATIC_ASSERT(sizeof(struct aimapper) == 128);
+static_assert(offsetof(struct aimapper, v5) == 8, "the table's place");
+static_assert(offsetof(struct aimapper_v5, get_standard_metadata) == 64, "the function's place");
+static_assert(sizeof(struct aimapper) == 128, "the size of the whole");
 #endif
 
 typedef int32_t (*aimapper_load_function)(struct aimapper **out);
