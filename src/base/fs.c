@@ -74,13 +74,26 @@ static char *parent_of(const char *path)
     return slash == path ? tp_strdup("/") : tp_strndup(path, (size_t)(slash - path));
 }
 
+/* Devices and pipes are written to; a rename would put a file in their place. */
+static int write_into(const char *path, const void *data, size_t len, struct tp_error *e)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int r = fd < 0 ? -errno : write_all(fd, data, len);
+    if (fd >= 0 && close(fd) < 0 && !r)
+        r = -errno;
+    return r ? tp_fail_errno(e, r, path, "cannot be written") : 0;
+}
+
 int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e)
 {
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode))
+        return write_into(path, data, len, e);
+    if (there)
+        mode = st.st_mode & 07777;
     char *real = realpath(path, NULL);
     char *target = real ? real : tp_strdup(path);
-    struct stat st;
-    if (stat(target, &st) == 0)
-        mode = st.st_mode & 07777;
     char *dir = parent_of(target);
     char *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
     int r = 0, fd = mkostemp(temp, O_CLOEXEC);
@@ -120,6 +133,8 @@ int tp_copy_file(const char *from, const char *to, struct tp_error *e)
 
 int tp_mkdirs(const char *path, struct tp_error *e)
 {
+    if (!*path)
+        return tp_fail_errno(e, ENOENT, "", "a folder without a name cannot be made");
     char *p = tp_strdup(path);
     int r = 0;
     for (char *s = p + 1; !r; s++) {
@@ -231,7 +246,9 @@ char *tp_join(const char *a, const char *b)
 char *tp_absolute(const char *path)
 {
     char cwd[PATH_MAX];
-    char *joined = path[0] == '/' || !getcwd(cwd, sizeof cwd) ? tp_strdup(path) : tp_join(cwd, path);
+    if (path[0] != '/' && !getcwd(cwd, sizeof cwd))
+        return tp_strdup(path); /* the current folder is gone: nothing relative can be opened */
+    char *joined = path[0] == '/' ? tp_strdup(path) : tp_join(cwd, path);
     /* Fold "." and ".." by name. */
     size_t out = 0;
     for (char *s = joined; *s;) {
@@ -277,6 +294,8 @@ char *tp_relative(const char *path, const char *from)
             rest++;
     }
     tp_buf_adds(&b, path + common);
+    while (b.len && b.data[b.len - 1] == '/')
+        b.data[--b.len] = 0;
     if (!b.len)
         tp_buf_addc(&b, '.');
     return tp_buf_take(&b);

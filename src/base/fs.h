@@ -14,7 +14,8 @@
 int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e);
 
 /* Writes a file whole or not at all: a temporary beside it, then rename. mode: permission bits of
- * a new file; a file that exists keeps its own. A symbolic link at path is followed. */
+ * a new file; a file that exists keeps its own. A symbolic link at path is followed. A device or a
+ * pipe is written into. */
 int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e);
 
 /* Copies a regular file whole or not at all, with its permission bits. */
@@ -40,7 +41,8 @@ bool tp_is_file(const char *path);
 
 /* "a/b" from "a" and "b" (b absolute: b alone). Caller frees. */
 char *tp_join(const char *a, const char *b);
-/* The absolute form of a path, links not resolved. Caller frees. */
+/* The absolute form of a path, links not resolved. As it is where the current folder is gone.
+ * Caller frees. */
 char *tp_absolute(const char *path);
 /* `path` as seen from the folder `from` (both absolute): "../x/y". Caller frees. */
 char *tp_relative(const char *path, const char *from);

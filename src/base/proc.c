@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -38,17 +39,23 @@ int64_t tp_now_ns(void)
     return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
+static bool is_program(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
 static char *find_program(const char *name)
 {
     if (strchr(name, '/'))
-        return access(name, X_OK) == 0 ? tp_strdup(name) : NULL;
+        return is_program(name) ? tp_strdup(name) : NULL;
     const char *path = getenv("PATH");
     if (!path || !*path)
         path = "/usr/local/bin:/usr/bin:/bin";
     while (*path) {
         const char *end = strchrnul(path, ':');
         char *full = tp_asprintf("%.*s/%s", (int)(end - path), end == path ? "." : path, name);
-        if (access(full, X_OK) == 0)
+        if (is_program(full))
             return full;
         free(full);
         path = *end ? end + 1 : end;
@@ -157,6 +164,24 @@ static int stop_group(pid_t pid)
     return status;
 }
 
+/* What two pipes can hold (fs.pipe-max-size) when a program ends. */
+enum { MAX_LEFT_BYTES = 2 << 20 };
+
+/* Has the program ended? Then its group is ended, too, while its number cannot be another's yet. */
+static bool has_ended(pid_t pid, int *status)
+{
+    siginfo_t info = {0};
+    int r = waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+    if (r < 0)
+        return errno != EINTR;
+    if (info.si_pid != pid)
+        return false;
+    kill(-pid, SIGKILL);
+    while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+        ;
+    return true;
+}
+
 static int spawn(const struct tp_cmd *cmd, const char *program, int out_w, int err_w, pid_t *pid)
 {
     int report[2];
@@ -211,15 +236,17 @@ int tp_run(const struct tp_cmd *cmd, struct tp_error *e)
     int64_t deadline = cmd->timeout_ms ? tp_now_ns() + cmd->timeout_ms * 1000000 : 0;
     int status = 0;
     bool gone = false;
-    while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+    size_t left = MAX_LEFT_BYTES;
+    while (!gone || ends[0].fd >= 0 || ends[1].fd >= 0) {
         struct pollfd fds[2] = {{ends[0].fd, POLLIN, 0}, {ends[1].fd, POLLIN, 0}};
-        int n = poll(fds, 2, 100);
+        bool open = ends[0].fd >= 0 || ends[1].fd >= 0;
+        int n = poll(fds, 2, gone ? 0 : open ? 100 : 10);
         if (tp_interrupted()) {
             stop_group(pid);
             result = tp_fail(e, TP_STATUS_FAILED, -EINTR, cmd->argv[0], NULL, "interrupted");
             goto done;
         }
-        if (deadline && tp_now_ns() > deadline) {
+        if (!gone && deadline && tp_now_ns() > deadline) {
             stop_group(pid);
             result = tp_fail(e, TP_STATUS_FAILED, -ETIMEDOUT, cmd->argv[0], NULL,
                              "did not finish in %.1f s", (double)cmd->timeout_ms / 1e3);
@@ -239,23 +266,19 @@ int tp_run(const struct tp_cmd *cmd, struct tp_error *e)
                 }
                 deliver(cmd, &ends[i], &line, chunk, (size_t)got);
                 idle = false;
+                if (gone)
+                    left -= (size_t)got < left ? (size_t)got : left;
             } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
                 ends[i].fd = -1;
             }
         }
-        /* A daemon that kept our pipe open must not keep us: the program's own end is what counts. */
-        if (!gone && waitpid(pid, &status, WNOHANG) == pid)
-            gone = true;
-        else if (gone && idle)
+        /* A daemon that kept our pipe open must not keep us: the program's own end is what counts,
+         * and then what is in the pipes. */
+        if (!gone)
+            gone = has_ended(pid, &status);
+        else if (idle || !left)
             break;
     }
-    while (!gone && waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR)
-            break;
-        if (tp_interrupted())
-            kill(-pid, SIGTERM);
-    }
-    kill(-pid, SIGKILL);
     if (line.len && cmd->on_line)
         cmd->on_line(cmd->data, tp_buf_str(&line));
     result = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
