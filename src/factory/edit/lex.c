@@ -267,7 +267,7 @@ static void pair_brackets(const char *s, struct tp_tokens *t)
         } else if (c == ')' || c == ']' || c == '}') {
             char want = c == ')' ? '(' : c == ']' ? '[' : '{';
             int k = n;
-            while (k > 0 && s[t->at[stack[k - 1]].start] != want)
+            while (k > 0 && n - k < 4 && s[t->at[stack[k - 1]].start] != want)
                 k--;
             if (k > 0 && n - k < 4) { /* past a stray opener or two */
                 tok->partner = stack[k - 1];

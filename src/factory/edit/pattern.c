@@ -40,7 +40,9 @@ int tp_pattern_init(struct tp_pattern *p, const char *text, int line, enum tp_la
     struct tp_tokens tokens;
     tp_lex(p->text, strlen(p->text), lang, true, &tokens);
     p->items = tp_calloc((size_t)tokens.n, sizeof *p->items);
-    int r = 0;
+    int r = 0, dots = 0;
+    if (tokens.n > TP_MAX_ITEMS)
+        r = refuse(where, line, e, "this fragment is too large", "split the edit");
     for (int i = 0; i < tokens.n && !r; i++) {
         const struct tp_token *tok = &tokens.at[i];
         const char *s = p->text + tok->start;
@@ -55,6 +57,9 @@ int tp_pattern_init(struct tp_pattern *p, const char *text, int line, enum tp_la
                            "split the edit");
         } else if (len == 3 && !memcmp(s, "...", 3)) {
             item->kind = TP_ITEM_DOTS;
+            if (++dots > TP_MAX_DOTS)
+                r = refuse(where, line_of(p, tok->start), e, "this fragment has too many '...'",
+                           "split the edit");
         }
         if (len == 1 && strchr("()[]{}", s[0]) && tok->partner < 0 && !r)
             r = refuse(where, line_of(p, tok->start), e, "a bracket of this fragment has no partner",
@@ -93,8 +98,8 @@ bool tp_spans_equal(const struct tp_text *t, struct tp_span a, struct tp_span b)
 }
 
 /* The search is exponential in the number of dots at worst; fragments of reviewable size need a
- * few thousand steps. */
-enum { MAX_STEPS = 200000, MAX_SUBTREES = 64 };
+ * few thousand steps a place, and next to none at most places. */
+enum { MAX_STEPS = 200000, STEPS_PER_TOKEN = 20, MAX_SUBTREES = 64 };
 
 struct search {
     const struct tp_pattern *p;
@@ -103,7 +108,7 @@ struct search {
     struct tp_match *m;
     bool anywhere;  /* not only whole nodes */
     uint32_t bound; /* bit a name */
-    int steps;
+    int64_t steps;  /* that are left */
 };
 
 /* Without a tree, a subtree is an element: up to a comma, a colon or the end of the bracket. */
@@ -153,13 +158,6 @@ static bool match_meta(struct search *s, int item, int token)
 {
     const struct tp_item *it = &s->p->items[item];
     struct tp_span *name = &s->m->names[it->name];
-    if (s->bound & (1u << it->name)) {
-        struct tp_span here = {token, token + name->last - name->first};
-        if (here.last > s->scope.last || !tp_spans_equal(s->t, here, *name))
-            return false;
-        s->m->items[item] = here;
-        return step(s, item + 1, here.last + 1);
-    }
     int ends[MAX_SUBTREES];
     int n = subtrees(s, token, ends);
     s->bound |= 1u << it->name;
@@ -187,60 +185,82 @@ static bool match_dots(struct search *s, int item, int token)
     return false;
 }
 
-static bool step(struct search *s, int item, int token)
+static bool token_matches(const struct search *s, const struct tp_item *it, int token)
 {
-    if (++s->steps > MAX_STEPS)
-        return false;
-    if (item == s->p->n) {
-        s->m->span.last = token - 1;
-        return s->anywhere ||
-               tp_text_aligned(s->t, s->m->span.first, s->m->span.last, &s->m->parent,
-                               &s->m->parent_type);
-    }
-    const struct tp_item *it = &s->p->items[item];
-    if (it->kind == TP_ITEM_DOTS)
-        return match_dots(s, item, token);
-    if (token > s->scope.last)
-        return false;
-    if (it->kind == TP_ITEM_META)
-        return match_meta(s, item, token);
     const struct tp_token *tok = &s->t->tokens.at[token];
     uint32_t len = it->end - it->start;
-    if (tok->hash != it->hash || tok->end - tok->start != len ||
-        memcmp(s->t->bytes.data + tok->start, s->p->text + it->start, len) != 0)
-        return false;
-    s->m->items[item] = (struct tp_span){token, token};
-    return step(s, item + 1, token + 1);
+    return tok->hash == it->hash && tok->end - tok->start == len &&
+           !memcmp(s->t->bytes.data + tok->start, s->p->text + it->start, len);
+}
+
+static bool step(struct search *s, int item, int token)
+{
+    for (; item < s->p->n; item++, token++) {
+        if (--s->steps < 0)
+            return false;
+        const struct tp_item *it = &s->p->items[item];
+        if (it->kind == TP_ITEM_DOTS)
+            return match_dots(s, item, token);
+        if (token > s->scope.last)
+            return false;
+        if (it->kind == TP_ITEM_META && !(s->bound & (1u << it->name)))
+            return match_meta(s, item, token);
+        s->m->items[item] = (struct tp_span){token, token};
+        if (it->kind == TP_ITEM_META) {
+            const struct tp_span *name = &s->m->names[it->name];
+            struct tp_span here = {token, token + name->last - name->first};
+            if (here.last > s->scope.last || !tp_spans_equal(s->t, here, *name))
+                return false;
+            s->m->items[item] = here;
+            token = here.last;
+        } else if (!token_matches(s, it, token)) {
+            return false;
+        }
+    }
+    s->m->span.last = token - 1;
+    return s->anywhere || tp_text_aligned(s->t, s->m->span.first, s->m->span.last, &s->m->parent,
+                                          &s->m->parent_type);
+}
+
+static int64_t budget(struct tp_span scope)
+{
+    return MAX_STEPS + (int64_t)STEPS_PER_TOKEN * (scope.last - scope.first + 1);
 }
 
 void tp_pattern_find(const struct tp_pattern *p, struct tp_text *t, struct tp_span scope,
                      struct tp_matches *out)
 {
-    for (int token = scope.first; token <= scope.last; token++) {
+    int before = out->n;
+    int64_t steps = budget(scope);
+    for (int token = scope.first; token <= scope.last && !out->gave_up; token++) {
         if (p->items[0].kind == TP_ITEM_TOKEN && p->items[0].hash != t->tokens.at[token].hash)
             continue;
         struct tp_match m = {.span = {token, token - 1}};
         m.items = tp_calloc((size_t)p->n, sizeof *m.items);
-        struct search s = {.p = p, .t = t, .scope = scope, .m = &m};
+        struct search s = {.p = p, .t = t, .scope = scope, .m = &m, .steps = steps};
         bool found = step(&s, 0, token);
-        out->gave_up = out->gave_up || s.steps > MAX_STEPS;
-        for (int i = 0; i < out->n && found; i++)
+        steps = s.steps;
+        for (int i = 0; i < before && found; i++)
             found = out->at[i].span.first != m.span.first || out->at[i].span.last != m.span.last;
         if (found)
             TP_PUSH(out->at, out->n, out->cap) = m;
         else
             free(m.items);
+        out->gave_up = steps < 0 || out->n >= TP_MAX_MATCHES;
     }
 }
 
 bool tp_pattern_stands(const struct tp_pattern *p, struct tp_text *t, struct tp_span scope)
 {
     struct tp_span *items = tp_calloc((size_t)p->n, sizeof *items);
+    int64_t steps = budget(scope);
     bool found = false;
     for (int token = scope.first; token <= scope.last && !found; token++) {
         struct tp_match m = {.span = {token, token - 1}, .items = items};
-        struct search s = {.p = p, .t = t, .scope = scope, .m = &m, .anywhere = true};
-        found = step(&s, 0, token) || s.steps > MAX_STEPS;
+        struct search s = {
+            .p = p, .t = t, .scope = scope, .m = &m, .anywhere = true, .steps = steps};
+        found = step(&s, 0, token) || s.steps < 0;
+        steps = s.steps;
     }
     free(items);
     return found;

@@ -19,6 +19,9 @@ struct tp_item {
 };
 
 #define TP_MAX_NAMES 16
+#define TP_MAX_DOTS 16
+#define TP_MAX_ITEMS 4000
+#define TP_MAX_MATCHES 5000
 
 /* A fragment as a patch file has it. Owns its text and items. */
 struct tp_pattern {
@@ -31,7 +34,7 @@ struct tp_pattern {
 };
 
 /* text is copied. Refused (-EINVAL): no token at all, brackets that do not pair, more than
- * TP_MAX_NAMES metavariables, dots at an end. where: "file" for errors, with the line added. */
+ * TP_MAX_ITEMS tokens, TP_MAX_NAMES metavariables or TP_MAX_DOTS dots, dots at an end. where: "file" for errors, with the line added. */
 int tp_pattern_init(struct tp_pattern *p, const char *text, int line, enum tp_language lang,
                     const char *where, struct tp_error *e);
 void tp_pattern_finish(struct tp_pattern *p);
@@ -48,7 +51,7 @@ struct tp_match {
 struct tp_matches {
     struct tp_match *at;
     int n, cap;
-    bool gave_up; /* the fragment is so loose that the search was ended */
+    bool gave_up; /* the fragment is so loose that the search was ended: n is no count */
 };
 
 /* Adds each place within scope where the fragment matches whole sibling nodes, in order, to out
