@@ -37,6 +37,10 @@ static const char *remedy(int err)
     case EPERM:
     case EROFS:
         return "make it readable and writable for this user, or choose another folder";
+    case ENOENT:
+    case ENOTDIR:
+    case EEXIST:
+        return "check the path";
     case EMFILE:
     case ENFILE:
         return "raise the limit on open files (ulimit -n)";

@@ -382,7 +382,7 @@ int tp_editing_revert(const char *root, struct tp_error *e)
     if (r)
         return r;
     if (!t.receipt)
-        r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, root, NULL,
+        r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, root, "name a tree that was patched by turnpike",
                     "there is nothing to revert: the tree has no .turnpike/receipt.json");
     if (!r)
         r = tp_tree_take_back(&t, e);

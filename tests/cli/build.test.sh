@@ -1,0 +1,68 @@
+#!/bin/bash
+# Both variants of the host-android driver from real Mesa, from one build folder and without a
+# compiler cache; then p alone in another folder, deeper and on another day: the same bytes.
+# timeout: 2700
+set -uo pipefail
+. "$(dirname "$0")/../scripts/mesa.sh"
+export TURNPIKE_DATADIR=$TP_SRC CCACHE_DISABLE=1
+pristine=$(mesa_pristine) || exit
+cd "$TP_TMP" || exit 2
+out=$TP_TMP/out
+
+"$TURNPIKE" build --mesa "$pristine" --target host-android --out "$out" --json - >stdout.json
+check 'build: exit status 0' test $? -eq 0
+check 'build: standard output carries the summary alone' cmp stdout.json "$out/summary.json"
+summary=$out/summary.json
+s() { jq -r "$1" "$summary"; }
+
+check 'summary: the fields of the contract' jq -e '
+    .turnpike and .schema == 1 and .mesa.version == "25.0.7" and (.mesa|has("source") and has("revision") and has("sha256"))
+    and .target == "host-android" and (.archives|length) == 2 and (.patches|length) == 2
+    and all(.patches[]; .clean and .mesa_version == "25.0.7") and (.proof|length) == 2 and all(.proof[]; .ok)
+    and (.seconds.first_variant > 0) and (.seconds.other_variants > 0)' "$summary" >/dev/null
+for i in 0 1; do
+    path=$(s ".archives[$i].path") variant=$(s ".archives[$i].variant")
+    archive=$out/$path
+    check "$variant: the archive's name" test "$path" = "WN-Turnip-25.0.7-${variant}_Axxx.zip"
+    check "$variant: its hash is the summary's" test \
+        "$(sha256sum <"$archive" | cut -d' ' -f1)" = "$(s ".archives[$i].sha256")"
+    check "$variant: unzip -t" unzip -tq "$archive"
+    mkdir "$variant" && unzip -q "$archive" -d "$variant"
+    check "$variant: two flat entries" test "$(cd "$variant" && echo *)" = 'libvulkan_freedreno.so meta.json'
+    check "$variant: meta.json has the nine keys" test "$(jq -r 'keys|join(" ")' "$variant/meta.json")" = \
+        'author description driverVersion libraryName minApi name packageVersion schemaVersion vendor'
+    check "$variant: the driver's version" test \
+        "$(jq -r .driverVersion "$variant/meta.json")" = "WN-25.0.7-$variant"
+    check "$variant: the driver's hash is the summary's" test \
+        "$(sha256sum <"$variant/libvulkan_freedreno.so" | cut -d' ' -f1)" = "$(s ".archives[$i].driver_sha256")"
+    readelf -Wd "$variant/libvulkan_freedreno.so" >dynamic
+    check "$variant: SONAME" grep -q 'SONAME.*\[libvulkan_freedreno.so\]' dynamic
+    check "$variant: no RUNPATH" bash -c '! grep -qE "RUNPATH|RPATH|TEXTREL" dynamic'
+    readelf -W --dyn-syms "$variant/libvulkan_freedreno.so" >symbols
+    check "$variant: exports HMI and nothing else" test \
+        "$(awk '$5 != "LOCAL" && $7 != "UND" && $7 != "Ndx" && NF == 8 {print $8}' symbols | grep -v '^_\(init\|fini\)$')" = HMI
+    check "$variant: refers to no atrace_*" bash -c '! grep -q atrace_ symbols'
+    check "$variant: readelf sees the note" bash -c \
+        "readelf -Wn '$variant/libvulkan_freedreno.so' | grep -q turnpike"
+    check "$variant: a receipt beside the archive names every edit with hashes" jq -e '
+        [.patch_receipt.patches[].edits[]|select(.state=="applied")]|length > 15 and
+        all(.[]; .file and .line > 0 and (.after_sha256|length) == 64)' "$archive.receipt.json" >/dev/null
+done
+check 'p logs a refused power constraint; b has no such thing' bash -c \
+    'grep -q "KGSL refuses the power constraint" p/libvulkan_freedreno.so &&
+     ! grep -q "KGSL refuses the power constraint" b/libvulkan_freedreno.so'
+check 'both carry the IMapper 5 backend' bash -c \
+    'grep -q "Using IMapper v5 stable-C API via SP-HAL" b/libvulkan_freedreno.so &&
+     grep -q "Using IMapper v5 stable-C API via SP-HAL" p/libvulkan_freedreno.so'
+echo "# first variant $(s .seconds.first_variant) s, second $(s .seconds.other_variants) s"
+
+mkdir -p elsewhere/much/deeper
+(cd elsewhere/much/deeper && "$TURNPIKE" build --mesa "$pristine" --target host-android \
+    --variants p --out . >log 2>&1)
+check 'p alone, elsewhere: exit status 0' test $? -eq 0
+check 'p alone, elsewhere: the same archive, byte for byte' cmp \
+    "$out/WN-Turnip-25.0.7-p_Axxx.zip" elsewhere/much/deeper/WN-Turnip-25.0.7-p_Axxx.zip
+check 'b and p are different drivers' bash -c '! cmp -s b/libvulkan_freedreno.so p/libvulkan_freedreno.so'
+check 'no path of this machine is in the drivers' bash -c \
+    '! grep -qF -e "$TP_TMP" -e "$TP_SRC" -e "$HOME/" b/libvulkan_freedreno.so p/libvulkan_freedreno.so'
+tap_close

@@ -1,0 +1,62 @@
+#!/bin/bash
+# Wrong usage and bad input: exit status 2, the thing named, a way out said, nothing left behind.
+set -uo pipefail
+. "$(dirname "$0")/../scripts/mesa.sh"
+export TURNPIKE_DATADIR=$TP_SRC
+cd "$TP_TMP" || exit 2
+
+# status, words that must be on standard error, arguments…
+refused() {
+    local want=$1 words=$2 status=0
+    shift 2
+    "$TURNPIKE" "$@" >said 2>err </dev/null || status=$?
+    check "turnpike $*: exit status $want" test "$status" -eq "$want"
+    check "turnpike $*: says '$words'" grep -qiF -- "$words" err
+    check "turnpike $*: says what to do" grep -q 'what to do: ' err
+    check "turnpike $*: nothing on standard output" test ! -s said
+}
+
+mkdir -p mesa/src empty patches
+echo 25.0.7 >mesa/VERSION
+printf 'patch a\ntitle t\nupstream needed\nedit x.c\n  form "f"\n    match\n      foo(\n    replace\n      bar\n' >patches/1.edit
+refused 2 "no command 'bild'" bild
+refused 2 'which tree' patch
+refused 2 'one tree at a time' patch mesa mesa
+refused 2 "no option '--chekc'" patch --chekc mesa
+refused 2 '--variant is b or p' patch mesa --variant x
+refused 2 '--target needs a value' patch mesa --target
+refused 2 "no target 'arm'" patch mesa --target arm
+refused 2 'no such folder' patch nowhere
+refused 2 'no VERSION' patch empty
+refused 2 "no patch called 'gmem'" patch mesa --with gmem
+refused 2 'patch a8xx-gpus needs gmem-off-per-gpu' patch mesa --target host --without gmem-off-per-gpu
+refused 2 '--revert goes alone' patch mesa --revert --check
+refused 2 'nothing to revert' patch mesa --revert
+refused 2 '1.edit:7' patch mesa --patches patches
+refused 2 'folder of patches cannot be read' patch mesa --patches nowhere
+refused 2 'no patch in this folder' patch mesa --patches empty
+refused 2 '--variants is b, p or b,p' build --variants b,q
+refused 2 '--variants is b, p or b,p' build --variants b,b
+refused 2 '--jobs is a number' build --jobs 0
+refused 2 "no target 'x'" build --target x
+refused 2 'one argument too many' build mesa
+refused 2 '--version' build --version '../x'
+refused 2 'nowhere' build --target host --mesa /nowhere/mesa
+check 'no summary is left' test ! -e out/summary.json
+
+"$TURNPIKE" --version >said
+check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
+for command in '' build patch; do
+    # shellcheck disable=SC2086
+    "$TURNPIKE" $command --help >said
+    check "turnpike $command --help: exit status 0" test $? -eq 0
+    check "turnpike $command --help: one screen of 24 to 40 lines of 80 columns at most" \
+        awk 'length > 100 || NR > 40 {exit 1}' said
+done
+"$TURNPIKE" >said 2>err
+check 'no command: exit status 2' test $? -eq 2
+if [[ -e /dev/full ]]; then
+    "$TURNPIKE" patch mesa --patches "$TP_SRC/patches" --target host --json - >/dev/full 2>err
+    check 'a full standard output is told' grep -q 'cannot be written' err
+fi
+tap_close
