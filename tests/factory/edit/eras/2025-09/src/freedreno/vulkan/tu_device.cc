@@ -1,0 +1,77 @@
+/* Fixture: what a physical device says of itself. */
+#include "tu_device.h"
+
+#include "git_sha1.h"
+#include "vk_android.h"
+#include "vk_util.h"
+
+#include "tu_cmd_buffer.h"
+#include "tu_rmv.h"
+#include "tu_tracepoints.h"
+#include "tu_wsi.h"
+
+static bool
+is_kgsl(struct tu_instance *instance)
+{
+   return strcmp(instance->knl->name, "kgsl") == 0;
+}
+
+static void
+get_device_extensions(const struct tu_physical_device *device,
+                      struct vk_device_extension_table *ext)
+{
+   *ext = (struct vk_device_extension_table) { .table = {
+      .KHR_8bit_storage = device->info->a7xx.storage_8bit,
+      .KHR_calibrated_timestamps = device->info->a7xx.has_persistent_counter,
+#ifdef TU_USE_WSI_PLATFORM
+      .KHR_swapchain = true,
+#endif
+      .EXT_calibrated_timestamps = device->info->a7xx.has_persistent_counter,
+      .EXT_physical_device_drm = !is_kgsl(device->instance),
+      .EXT_robustness2 = true,
+   } };
+}
+
+static void
+tu_get_features(struct tu_physical_device *pdevice,
+                struct vk_features *features)
+{
+   *features = (struct vk_features) {
+      .robustBufferAccess = true,
+   };
+}
+
+static void
+tu_get_physical_device_properties_1_2(struct tu_physical_device *pdevice,
+                                      struct vk_properties *p)
+{
+   memset(p->driverName, 0, sizeof(p->driverName));
+   snprintf(p->driverName, VK_MAX_DRIVER_NAME_SIZE,
+            "a driver");
+   memset(p->driverInfo, 0, sizeof(p->driverInfo));
+   snprintf(p->driverInfo, VK_MAX_DRIVER_INFO_SIZE,
+            "Mesa " PACKAGE_VERSION MESA_GIT_SHA1);
+   p->conformanceVersion = (VkConformanceVersion) {
+      .major = 1,
+   };
+}
+
+VkResult
+tu_physical_device_init(struct tu_physical_device *device,
+                        struct tu_instance *instance)
+{
+   VkResult result = vk_physical_device_init(&device->vk, &instance->vk, NULL, NULL, NULL, NULL);
+   if (result != VK_SUCCESS)
+      return result;
+
+   get_device_extensions(device, &device->vk.supported_extensions);
+   tu_get_features(device, &device->vk.supported_features);
+
+   device->vk.supported_sync_types = device->sync_types;
+
+#ifdef TU_USE_WSI_PLATFORM
+   result = tu_wsi_init(device);
+#endif
+
+   return result;
+}

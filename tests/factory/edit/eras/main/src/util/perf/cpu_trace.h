@@ -1,0 +1,27 @@
+/* Fixture: traces go through Perfetto or nowhere. */
+#ifndef CPU_TRACE_H
+#define CPU_TRACE_H
+
+#include "u_perfetto.h"
+
+#include "util/detect_os.h"
+
+#if defined(HAVE_PERFETTO)
+
+#define _MESA_TRACE_BEGIN(name) util_perfetto_trace_begin(name)
+#define _MESA_TRACE_END() util_perfetto_trace_end()
+
+#else /* !HAVE_PERFETTO */
+
+#define _MESA_TRACE_BEGIN(name)
+#define _MESA_TRACE_END()
+
+#endif /* HAVE_PERFETTO */
+
+static inline void
+util_cpu_trace_init(void)
+{
+   util_perfetto_init();
+}
+
+#endif
