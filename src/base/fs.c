@@ -301,6 +301,19 @@ char *tp_relative(const char *path, const char *from)
     return tp_buf_take(&b);
 }
 
+bool tp_is_below(const char *path)
+{
+    for (const char *s = path;; s++) {
+        const char *end = strchrnul(s, '/');
+        size_t n = (size_t)(end - s);
+        if (n == 0 || (n == 1 && s[0] == '.') || (n == 2 && s[0] == '.' && s[1] == '.'))
+            return false;
+        if (!*end)
+            return true;
+        s = end;
+    }
+}
+
 static void hex(const unsigned char *bytes, char out[TP_SHA256_HEX])
 {
     sodium_bin2hex(out, TP_SHA256_HEX, bytes, crypto_hash_sha256_BYTES);

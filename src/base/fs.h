@@ -47,6 +47,9 @@ char *tp_absolute(const char *path);
 /* `path` as seen from the folder `from` (both absolute): "../x/y". Caller frees. */
 char *tp_relative(const char *path, const char *from);
 
+/* Is this the one spelling of a path below a folder: relative, without empty, "." and ".." parts? */
+bool tp_is_below(const char *path);
+
 #define TP_SHA256_HEX 65
 /* Lower-case hex with a NUL into out. */
 void tp_sha256(const void *data, size_t len, char out[TP_SHA256_HEX]);

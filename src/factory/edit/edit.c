@@ -322,6 +322,11 @@ int tp_editing_run(struct tp_editing *s, const char *root, const char *patches_d
     if (!variant_bit(sel->variant))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--variant", "variants are b and p",
                        "there is no variant '%c'", sel->variant);
+    for (const char *c = sel->driver_version; c && *c; c++) {
+        if (*c <= ' ' || *c > '~' || *c == '"' || *c == '\\')
+            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--version", "letters, digits, '.', '-', '_'",
+                           "the driver's version holds a character that has no place there");
+    }
     s->target = tp_strdup(sel->target);
     int r = tp_patch_set_read(patches_dir, &s->set, e);
     if (!r)
@@ -366,7 +371,8 @@ int tp_editing_write(struct tp_editing *s, struct tp_error *e)
     if (!s->clean)
         return tp_fail(e, TP_STATUS_FAILED, -EINVAL, s->tree.root, NULL,
                        "a patch does not fit; nothing is written");
-    if (!tp_tree_is_changed(&s->tree))
+    const char *was = json_string_value(json_object_get(s->tree.receipt, "selection"));
+    if (!tp_tree_is_changed(&s->tree) && (!was || !strcmp(was, s->selection)))
         return 0;
     json_t *receipt = tp_editing_json(s);
     json_object_set_new(receipt, "selection", json_string(s->selection));

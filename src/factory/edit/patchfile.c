@@ -59,6 +59,28 @@ static int bad_word(const struct reader *r, int line, const char *what, const ch
     return bad(r, line, todo, text);
 }
 
+static bool is_utf8(const char *s, size_t len)
+{
+    const unsigned char *p = (const unsigned char *)s, *end = p + len;
+    while (p < end) {
+        int more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : (*p & 0xf0) == 0xe0 ? 2 :
+                   *p >= 0xf0 && *p < 0xf5 ? 3 : -1;
+        if (more < 0 || end - p <= more)
+            return false;
+        if (more > 1) { /* overlong, a surrogate, or past U+10FFFF */
+            unsigned two = (unsigned)p[0] << 8 | p[1];
+            if (two < 0xe0a0 || (two >= 0xeda0 && two < 0xee00) || (two >= 0xf000 && two < 0xf090) ||
+                two >= 0xf490)
+                return false;
+        }
+        for (p++; more > 0; more--, p++) {
+            if ((*p & 0xc0) != 0x80)
+                return false;
+        }
+    }
+    return true;
+}
+
 static int split_lines(struct reader *r, const char *text, size_t len)
 {
     const char *s = text, *end = text + len;
@@ -79,8 +101,10 @@ static int split_lines(struct reader *r, const char *text, size_t len)
         TP_PUSH(r->lines, r->n, r->cap) = l;
         if (!l.blank && l.s[0] == '\t' && l.indent < 6)
             return bad(r, r->n, "indent with two spaces a level", "this line is indented by a tab");
-        if (memchr(l.s, 0, l.len))
+        if (l.len && memchr(l.s, 0, l.len))
             return bad(r, r->n, "a patch is plain text", "this line holds a NUL byte");
+        if (!is_utf8(l.s, l.len))
+            return bad(r, r->n, "save the file as UTF-8", "this line is not UTF-8");
         s = nl ? nl + 1 : end;
     }
     return 0;
@@ -209,16 +233,19 @@ static int read_scope(struct reader *r, const char *s, size_t len, enum tp_langu
         s += n;
         len -= n;
         scope->kind = kinds[i].kind;
-        const char *with = memmem(s, len, " with argument ", 15);
-        size_t name = with ? (size_t)(with - s) : len;
-        if (!name || memchr(s, ' ', name))
+        static const char with[] = " with argument ";
+        size_t name = 0, skip = sizeof with - 1;
+        while (name < len && s[name] != ' ')
+            name++;
+        bool argument = len - name > skip && !memcmp(s + name, with, skip);
+        if (!name || (name < len && !argument))
             return bad(r, r->at, "give one name", "the name of a scope is one word");
-        if (with && scope->kind != TP_SCOPE_CALL)
+        if (argument && scope->kind != TP_SCOPE_CALL)
             return bad(r, r->at, "leave it out", "only a call has arguments");
         scope->name = tp_strndup(s, name);
-        if (!with)
+        if (!argument)
             return 0;
-        char *fragment = tp_strndup(with + 15, len - name - 15);
+        char *fragment = tp_strndup(s + name + skip, len - name - skip);
         scope->has_argument = true;
         int err = tp_pattern_init(&scope->argument, fragment, r->at, lang, r->file, r->e);
         free(fragment);
@@ -322,6 +349,17 @@ static int read_form(struct reader *r, const struct tp_edit *edit, struct tp_for
     return check_names(r, f);
 }
 
+/* One spelling a file: the same one under two names would be changed twice, once in vain. */
+static int read_path(const struct reader *r, const char *s, size_t len, char **out)
+{
+    free(*out);
+    *out = tp_strndup(s, len);
+    if (!tp_is_below(*out) || !strncmp(*out, ".turnpike/", 10))
+        return bad_word(r, r->at, "this is no path below the tree:", s, len,
+                        "write it as src/folder/file");
+    return 0;
+}
+
 static int read_evidence(struct reader *r, const struct tp_edit *edit, struct tp_evidence *ev)
 {
     ev->line = r->at;
@@ -337,9 +375,13 @@ static int read_evidence(struct reader *r, const struct tp_edit *edit, struct tp
             const char *missing = len > 8 ? rest + len - 8 : "";
             bool is_missing = (len == 7 && !memcmp(rest, "missing", 7)) ||
                               (len > 8 && !memcmp(missing, " missing", 8));
-            free(c.file);
-            c.file = len == 7 && is_missing ? NULL : tp_strndup(rest, is_missing ? len - 8 : len);
-            if (is_missing) {
+            if (len == 7 && is_missing) {
+                free(c.file);
+                c.file = NULL;
+            } else {
+                err = read_path(r, rest, is_missing ? len - 8 : len, &c.file);
+            }
+            if (is_missing && !err) {
                 c.kind = TP_FILE_MISSING;
                 c.line = r->at;
                 TP_PUSH(ev->conditions, ev->n, ev->cap) = c;
@@ -368,25 +410,6 @@ static int read_evidence(struct reader *r, const struct tp_edit *edit, struct tp
         err = bad(r, ev->line, "add has or lacks and a fragment, or `file missing`",
                   "this evidence says nothing");
     return err;
-}
-
-static bool safe_path(const char *p)
-{
-    if (!*p || *p == '/')
-        return false;
-    for (const char *s = p; *s; s = strchrnul(s, '/'), s += *s == '/') {
-        if (!strncmp(s, "../", 3) || !strcmp(s, ".."))
-            return false;
-    }
-    return true;
-}
-
-static int read_path(const struct reader *r, const char *s, size_t len, char **out)
-{
-    *out = tp_strndup(s, len);
-    if (!safe_path(*out))
-        return bad(r, r->at, "name a file below the tree", "a path is missing or leaves its folder");
-    return 0;
 }
 
 static int read_content(struct reader *r, struct tp_edit *edit)
@@ -420,7 +443,6 @@ static int read_edit(struct reader *r, const struct tp_patch *patch, struct tp_e
             err = read_mask(r, rest, len, false, &mask);
             edit->targets &= mask;
         } else if (keyword(l, "from", &rest, &len) && edit->is_new_file) {
-            free(edit->content_path);
             err = read_path(r, rest, len, &edit->content_path);
         } else if (keyword(l, "template", &rest, &len) && edit->is_new_file && !len) {
             edit->is_template = true;
@@ -449,6 +471,9 @@ static int read_edit(struct reader *r, const struct tp_patch *patch, struct tp_e
         if (err)
             return err;
     }
+    if (!edit->variants || !edit->targets)
+        return bad(r, edit->line, "an edit's variants and targets are among its patch's",
+                   "this edit would never be made");
     if (edit->is_new_file)
         return read_content(r, edit);
     if (!edit->n_forms && !edit->n_absent && !edit->n_absorbed)

@@ -6,23 +6,39 @@
 #include "base/proc.h"
 #include "factory/edit/edit.h"
 
+/* A string of JSON is UTF-8; a source, a path or VERSION may hold anything. */
+static json_t *text_json(const char *text)
+{
+    if (!text)
+        return json_null();
+    json_t *j = json_string(text);
+    if (j)
+        return j;
+    struct tp_buf b = {0};
+    for (const char *s = text; *s; s++)
+        tp_buf_addc(&b, (unsigned char)*s < 0x80 ? *s : '?');
+    j = json_string(tp_buf_str(&b));
+    tp_buf_finish(&b);
+    return j;
+}
+
 static json_t *edit_json(const struct tp_outcome *o)
 {
-    json_t *j = json_pack("{s:s, s:i, s:s, s:s?, s:s?}", "file", o->edit->path, "line", o->line,
+    json_t *j = json_pack("{s:s, s:i, s:s, s:s?, s:o}", "file", o->edit->path, "line", o->line,
                           "state", tp_state_name(o->state), "form", o->form ? o->form->name : NULL,
-                          "reason", o->reason);
+                          "reason", text_json(o->reason));
     if (o->withdrawn)
         json_object_set_new(j, "withdrawn", json_true());
     if (o->state != TP_DRIFTED || o->edit->is_new_file)
         return j;
     json_t *candidates = json_array();
     for (int i = 0; i < o->n_candidates; i++)
-        json_array_append_new(candidates, json_pack("{s:i, s:s, s:s}", "line", o->candidates[i].line,
-                                                    "text", o->candidates[i].text, "differs",
-                                                    o->candidates[i].differs));
+        json_array_append_new(candidates, json_pack("{s:i, s:o, s:o}", "line", o->candidates[i].line,
+                                                    "text", text_json(o->candidates[i].text),
+                                                    "differs", text_json(o->candidates[i].differs)));
     json_object_set_new(j, "candidates", candidates);
     if (o->starting_point)
-        json_object_set_new(j, "starting_point", json_string(o->starting_point));
+        json_object_set_new(j, "starting_point", text_json(o->starting_point));
     return j;
 }
 
@@ -40,10 +56,11 @@ json_t *tp_editing_json(const struct tp_editing *s)
                                p->patch->title, "state", tp_state_name(p->state), "optional",
                                p->patch->optional, "sha256", p->patch->sha256, "edits", edits));
     }
-    return json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:b, s:o}", "turnpike", TP_VERSION,
-                     "schema", 1, "tree", s->tree.root, "mesa_version", s->tree.version, "target",
-                     s->target, "variant", variant, "driver_version", s->driver_version, "clean",
-                     s->clean, "patches", patches);
+    return json_pack("{s:s, s:i, s:o, s:o, s:s, s:s, s:o, s:b, s:o}", "turnpike", TP_VERSION,
+                     "schema", 1, "tree", text_json(s->tree.root), "mesa_version",
+                     text_json(s->tree.version), "target", s->target, "variant", variant,
+                     "driver_version", text_json(s->driver_version), "clean", s->clean, "patches",
+                     patches);
 }
 
 static json_t *hash_or_null(bool exists, const struct tp_buf *b)

@@ -11,6 +11,8 @@
 #include "base/proc.h"
 
 static const char state_dir[] = ".turnpike";
+static const char version_chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                    ".+-~_";
 
 static int lock(struct tp_tree *t, bool exclusive, struct tp_error *e)
 {
@@ -30,6 +32,33 @@ static int lock(struct tp_tree *t, bool exclusive, struct tp_error *e)
                    "another turnpike is at work on this tree");
 }
 
+static bool is_hash(const json_t *j)
+{
+    const char *s = json_string_value(j);
+    return json_is_null(j) || (s && strlen(s) == TP_SHA256_HEX - 1 &&
+                               strspn(s, "0123456789abcdef") == TP_SHA256_HEX - 1);
+}
+
+/* What is wrong with a receipt, or NULL: a hand or another program may have been at it. */
+static const char *receipt_fault(const json_t *receipt)
+{
+    const json_t *files = json_object_get(receipt, "files");
+    if (!json_is_string(json_object_get(receipt, "selection")) || !json_is_array(files))
+        return "it has no selection or no list of files";
+    size_t i;
+    json_t *entry;
+    json_array_foreach(files, i, entry)
+    {
+        const char *path = json_string_value(json_object_get(entry, "path"));
+        if (!path || !tp_is_below(path))
+            return "it names a file outside the tree";
+        if (!is_hash(json_object_get(entry, "before")) || !is_hash(json_object_get(entry, "after")) ||
+            !is_hash(json_object_get(entry, "replaced")))
+            return "a file's hash is missing";
+    }
+    return NULL;
+}
+
 static int read_receipt(struct tp_tree *t, struct tp_error *e)
 {
     char *dir = tp_join(t->root, state_dir), *path = tp_join(dir, "receipt.json");
@@ -37,12 +66,17 @@ static int read_receipt(struct tp_tree *t, struct tp_error *e)
     if (tp_exists(path)) {
         struct tp_buf text = {0};
         r = tp_read_file(path, 64 << 20, &text, e);
-        json_error_t why;
-        if (!r && !(t->receipt = json_loadb(tp_buf_str(&text), text.len, 0, &why))) {
-            char *where = tp_asprintf("%s:%d", path, why.line);
+        json_error_t why = {.line = 1};
+        const char *fault = NULL;
+        if (!r && !(t->receipt = json_loadb(tp_buf_str(&text), text.len, 0, &why)))
+            fault = why.text;
+        else if (!r)
+            fault = receipt_fault(t->receipt);
+        if (fault) {
+            char *where = tp_asprintf("%s:%d", path, why.line > 0 ? why.line : 1);
             r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, where,
                         "restore the tree by other means and remove its .turnpike folder",
-                        "the receipt of the earlier run is damaged: %s", why.text);
+                        "the receipt of the earlier run is damaged: %s", fault);
             free(where);
         }
         tp_buf_finish(&text);
@@ -68,7 +102,14 @@ int tp_tree_open(struct tp_tree *t, const char *root, bool exclusive, struct tp_
         r = tp_read_file(version, 4096, &text, e);
     if (!r) {
         const char *s = tp_buf_str(&text);
-        t->version = tp_strndup(s, strcspn(s, " \t\r\n"));
+        size_t n = strcspn(s, " \t\r\n");
+        if (n == 0 || n > 100 || strspn(s, version_chars) != n)
+            r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, version, "name the folder of Mesa's source",
+                        "it does not hold a version");
+        else
+            t->version = tp_strndup(s, n);
+    }
+    if (!r) {
         r = lock(t, exclusive, e);
     }
     if (!r)
@@ -128,7 +169,7 @@ static json_t *receipt_entry(const struct tp_tree *t, const char *path)
     json_array_foreach(json_object_get(t->receipt, "files"), i, entry)
     {
         const char *p = json_string_value(json_object_get(entry, "path"));
-        if (p && !strcmp(p, path))
+        if (!strcmp(p, path))
             return entry;
     }
     return NULL;
@@ -143,6 +184,12 @@ static bool is_as(const struct tp_tree_file *f, const json_t *entry, const char 
     char sum[TP_SHA256_HEX];
     tp_sha256(f->disk.data, f->disk.len, sum);
     return json_is_string(want) && !strcmp(json_string_value(want), sum);
+}
+
+/* "replaced": a run that was killed had not come to this file yet. */
+static bool is_known(const struct tp_tree_file *f, const json_t *entry)
+{
+    return is_as(f, entry, "after") || is_as(f, entry, "before") || is_as(f, entry, "replaced");
 }
 
 static int read_base(struct tp_tree *t, struct tp_tree_file *f, struct tp_error *e)
@@ -206,14 +253,10 @@ int tp_tree_take_back(struct tp_tree *t, struct tp_error *e)
     {
         const char *path = json_string_value(json_object_get(entry, "path"));
         struct tp_tree_file *f;
-        if (!path || *path == '/' || strstr(path, ".."))
-            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, t->root, "remove its .turnpike folder",
-                           "the receipt of the earlier run names a file outside the tree");
         int r = tp_tree_file(t, path, &f, e);
         if (r)
             return r;
-        /* "replaced": a run that was killed had not come to this file yet */
-        if (!is_as(f, entry, "after") && !is_as(f, entry, "before") && !is_as(f, entry, "replaced"))
+        if (!is_known(f, entry))
             return tp_fail(e, TP_STATUS_FAILED, -ESTALE, f->path,
                            "put your change aside, or restore the tree by other means and remove "
                            "its .turnpike folder",
@@ -232,8 +275,8 @@ int tp_tree_was_interrupted(struct tp_tree *t, bool *interrupted, struct tp_erro
     {
         const char *path = json_string_value(json_object_get(entry, "path"));
         struct tp_tree_file *f;
-        int r = path ? tp_tree_file(t, path, &f, e) : 0;
-        if (r || !path)
+        int r = tp_tree_file(t, path, &f, e);
+        if (r)
             return r;
         if (!is_as(f, entry, "after") && (is_as(f, entry, "before") || is_as(f, entry, "replaced")))
             *interrupted = true;
@@ -321,6 +364,11 @@ static json_t *receipt_files(const struct tp_tree *t)
     json_t *files = json_array();
     for (int i = 0; i < t->n; i++) {
         const struct tp_tree_file *f = t->files[i];
+        json_t *entry = receipt_entry(t, f->path);
+        if (entry && !is_known(f, entry)) {
+            json_array_append(files, entry); /* somebody else's work: a revert must not undo it */
+            continue;
+        }
         if (!from_base(f) && !from_disk(f))
             continue;
         json_array_append_new(files,
@@ -371,14 +419,47 @@ static int commit(struct pending *p, int n, struct tp_error *e)
     return 0;
 }
 
-/* What killed runs left beside the files. */
-static void sweep(const struct tp_tree *t)
+/* Folders that stand empty once a new file is gone again. */
+static void prune(const struct tp_tree *t, const struct tp_tree_file *f)
 {
+    char *path = tp_join(t->root, f->path);
+    size_t root = strlen(t->root);
+    for (char *slash; !f->in_base && (slash = strrchr(path, '/')) && slash > path + root;) {
+        *slash = 0;
+        if (rmdir(path) < 0)
+            break;
+    }
+    free(path);
+}
+
+/* A file that was changed by others since it was patched cannot be put back later. */
+static int check_foreign(const struct tp_tree *t, struct tp_error *e)
+{
+    for (int i = 0; i < t->n; i++) {
+        const struct tp_tree_file *f = t->files[i];
+        const json_t *entry = receipt_entry(t, f->path);
+        if (entry && from_disk(f) && !is_known(f, entry))
+            return tp_fail(e, TP_STATUS_FAILED, -ESTALE, f->path,
+                           "put your change aside, or restore the tree by other means and remove "
+                           "its .turnpike folder",
+                           "it was changed since it was patched, and would have to be patched again");
+    }
+    return 0;
+}
+
+/* What killed runs left beside the files. */
+static void sweep(const struct tp_tree *t, const char *dir)
+{
+    tp_sweep_temp(dir);
     for (int i = 0; i < t->n; i++) {
         char *path = tp_join(t->root, t->files[i]->path), *slash = strrchr(path, '/');
         *slash = 0;
         tp_sweep_temp(path);
         free(path);
+        char *original = original_path(t, t->files[i]->path);
+        *strrchr(original, '/') = 0;
+        tp_sweep_temp(original);
+        free(original);
     }
 }
 
@@ -389,7 +470,7 @@ static void drop_unneeded_originals(struct tp_tree *t)
     json_array_foreach(json_object_get(t->receipt, "files"), i, entry)
     {
         const char *path = json_string_value(json_object_get(entry, "path"));
-        for (int k = 0; path && k < t->n; k++) {
+        for (int k = 0; k < t->n; k++) {
             if (!strcmp(t->files[k]->path, path) && !from_base(t->files[k])) {
                 char *original = original_path(t, path);
                 unlink(original);
@@ -404,9 +485,8 @@ static int write_all(struct tp_tree *t, json_t *receipt, struct tp_error *e)
 {
     struct pending *pending = tp_calloc((size_t)t->n, sizeof *pending);
     char *dir = tp_join(t->root, state_dir);
-    int n = 0, r = 0;
-    bool had_state = tp_exists(dir);
-    sweep(t);
+    int n = 0, r = check_foreign(t, e);
+    sweep(t, dir);
     for (int i = 0; i < t->n && !r; i++) {
         if (from_disk(t->files[i]))
             r = stage(t, t->files[i], &pending[n++], e);
@@ -424,11 +504,13 @@ static int write_all(struct tp_tree *t, json_t *receipt, struct tp_error *e)
     }
     if (!r && receipt)
         drop_unneeded_originals(t);
-    if ((!r && !receipt) || (r && !had_state))
+    if ((!r && !receipt) || (r && !t->receipt))
         tp_remove_tree(dir, NULL);
     for (int i = 0; i < n; i++) {
         if (pending[i].temp)
             unlink(pending[i].temp);
+        if (!(r ? pending[i].file->on_disk : pending[i].file->exists))
+            prune(t, pending[i].file);
         free(pending[i].temp);
         free(pending[i].path);
     }
