@@ -23,7 +23,7 @@ check 'summary: the fields of the contract' jq -e '
 for i in 0 1; do
     path=$(s ".archives[$i].path") variant=$(s ".archives[$i].variant")
     archive=$out/$path
-    check "$variant: the archive's name" test "$path" = "WN-Turnip-25.0.7-${variant}_Axxx.zip"
+    check "$variant: the archive's name" test "$path" = "WN-Host-Android-Turnip-25.0.7-${variant}_Axxx.zip"
     check "$variant: its hash is the summary's" test \
         "$(sha256sum <"$archive" | cut -d' ' -f1)" = "$(s ".archives[$i].sha256")"
     check "$variant: unzip -t" unzip -tq "$archive"
@@ -61,7 +61,7 @@ mkdir -p elsewhere/much/deeper
     --variants p --out . >log 2>&1)
 check 'p alone, elsewhere: exit status 0' test $? -eq 0
 check 'p alone, elsewhere: the same archive, byte for byte' cmp \
-    "$out/WN-Turnip-25.0.7-p_Axxx.zip" elsewhere/much/deeper/WN-Turnip-25.0.7-p_Axxx.zip
+    "$out/WN-Host-Android-Turnip-25.0.7-p_Axxx.zip" elsewhere/much/deeper/WN-Host-Android-Turnip-25.0.7-p_Axxx.zip
 check 'b and p are different drivers' bash -c '! cmp -s b/libvulkan_freedreno.so p/libvulkan_freedreno.so'
 check 'no path of this machine is in the drivers' bash -c \
     '! grep -qF -e "$TP_TMP" -e "$TP_SRC" -e "$HOME/" b/libvulkan_freedreno.so p/libvulkan_freedreno.so'
