@@ -138,25 +138,27 @@ static int patch(struct job *j, struct driver *d, bool check_only, struct tp_err
     return r;
 }
 
+/* What was seen when the driver was loaded, and no more than that: a chip counts as proved only where
+ * one was there to enumerate. */
 static json_t *proof_json(const char *archive, const struct tp_smoke *smoke)
 {
-    char api[32];
-    snprintf(api, sizeof api, "%u.%u.%u", smoke->api_version >> 22 & 0x7f,
-             smoke->api_version >> 12 & 0x3ff, smoke->api_version & 0xfff);
-    char *detail = smoke->devices ? tp_asprintf("%u device, driver %s, %s", smoke->devices,
-                                                smoke->driver_name, smoke->driver_info) :
-                                    tp_strdup("loaded; no device is there to enumerate");
-    json_t *check = json_pack("{s:s, s:b, s:s}", "id", "load-and-enumerate", "ok", true, "detail",
-                              detail);
     json_t *chips = json_array();
-    json_array_append_new(chips, json_pack("{s:s, s:n, s:s, s:b, s:s, s:s, s:[o]}", "name",
-                                           smoke->devices ? smoke->device_name : "none", "chip_id",
-                                           "status", "proved", "boots", smoke->devices > 0,
-                                           "device_name", smoke->device_name, "api", api, "checks",
-                                           check));
-    free(detail);
-    return json_pack("{s:s, s:i, s:s, s:o, s:b}", "turnpike", TP_VERSION, "schema", 1, "file",
-                     archive, "chips", chips, "ok", true);
+    if (smoke->devices) {
+        char api[32];
+        snprintf(api, sizeof api, "%u.%u.%u", smoke->api_version >> 22 & 0x7f,
+                 smoke->api_version >> 12 & 0x3ff, smoke->api_version & 0xfff);
+        json_t *check = json_pack("{s:s, s:b, s:s}", "id", "enumerate", "ok", true, "detail",
+                                  smoke->driver_info);
+        json_array_append_new(chips, json_pack("{s:s, s:n, s:s, s:b, s:s, s:s, s:[o]}", "name",
+                                               smoke->device_name, "chip_id", "status", "proved",
+                                               "boots", false, "device_name", smoke->device_name,
+                                               "api", api, "checks", check));
+    }
+    json_t *load = json_pack("{s:s, s:b, s:s}", "id", "load", "ok", true, "detail",
+                             smoke->devices ? "loads and makes an instance" :
+                                              "loads; there is no device to enumerate");
+    return json_pack("{s:s, s:i, s:s, s:o, s:[o], s:b}", "turnpike", TP_VERSION, "schema", 1,
+                     "file", archive, "chips", chips, "checks", load, "ok", true);
 }
 
 static int prove(struct job *j, struct driver *d, struct tp_error *e)
