@@ -229,9 +229,42 @@ static void free_snapshot(struct snapshot *s)
     free(s->exists);
 }
 
+static void forget_outcome(struct tp_outcome *o)
+{
+    for (int c = 0; c < o->n_candidates; c++) {
+        free(o->candidates[c].text);
+        free(o->candidates[c].differs);
+    }
+    free(o->candidates);
+    free(o->starting_point);
+    free(o->reason);
+    *o = (struct tp_outcome){.edit = o->edit, .state = TP_APPLIED};
+}
+
+/* The patch that this one needs and that does not fit, or NULL. */
+static const char *missing_need(const struct tp_editing *s, const struct tp_patch_outcome *p)
+{
+    for (int k = 0; k < p->patch->n_needs; k++) {
+        for (int i = 0; i < s->n; i++) {
+            if (!strcmp(s->patches[i].patch->id, p->patch->needs[k]) &&
+                s->patches[i].state <= TP_DRIFTED)
+                return p->patch->needs[k];
+        }
+    }
+    return NULL;
+}
+
 static int run_patch(struct tp_editing *s, struct tp_patch_outcome *p, bool templates,
                      struct tp_error *e)
 {
+    const char *need = missing_need(s, p);
+    for (int i = 0; need && i < p->n; i++) {
+        forget_outcome(&p->edits[i]);
+        p->edits[i].state = p->state = TP_DRIFTED;
+        p->edits[i].reason = tp_asprintf("it needs the patch %s, which does not fit", need);
+    }
+    if (need)
+        return 0;
     struct snapshot before = take_snapshot(&s->tree);
     struct tp_buf content = {0};
     int r = 0;
@@ -247,6 +280,7 @@ static int run_patch(struct tp_editing *s, struct tp_patch_outcome *p, bool temp
     p->state = worst(p);
     if (!r && p->state <= TP_DRIFTED) {
         put_back(&s->tree, &before);
+        p->late = templates;
         for (int i = 0; i < p->n; i++)
             p->edits[i].withdrawn = p->edits[i].state == TP_APPLIED;
     }
@@ -261,14 +295,15 @@ static void check_final(struct tp_editing *s)
     struct tp_buf content = {0};
     for (int i = 0; i < s->n; i++) {
         struct tp_patch_outcome *p = &s->patches[i];
-        for (int k = 0; k < p->n; k++) {
+        for (int k = 0; k < p->n && !p->left_out; k++) {
             struct tp_outcome *o = &p->edits[k];
-            if (o->state != TP_APPLIED || o->withdrawn)
+            if ((o->state != TP_APPLIED && o->state != TP_ALREADY) || o->withdrawn)
                 continue;
             if (o->edit->is_new_file)
                 fill_in(s, o->edit, &content);
             if (!tp_evaluate_holds(o, &content, &s->tree)) {
                 o->state = TP_FAILED;
+                p->late = true;
                 free(o->reason);
                 o->reason = tp_strdup("a later patch undid this edit: its result is not in the "
                                       "final tree");
@@ -310,6 +345,53 @@ static int settle_base(struct tp_editing *s, struct tp_error *e)
     return r;
 }
 
+static int decide(struct tp_editing *s, struct tp_error *e)
+{
+    int r = 0;
+    for (int i = 0; i < s->n && !r; i++) {
+        if (!s->patches[i].left_out)
+            r = run_patch(s, &s->patches[i], false, e);
+    }
+    /* Templates name every patch's state, so they come last. */
+    for (int i = 0; i < s->n && !r; i++) {
+        bool has_template = false;
+        for (int k = 0; k < s->patches[i].n; k++)
+            has_template = has_template || s->patches[i].edits[k].edit->is_template;
+        if (has_template && s->patches[i].state > TP_DRIFTED)
+            r = run_patch(s, &s->patches[i], true, e);
+    }
+    if (!r)
+        check_final(s);
+    return r;
+}
+
+/* An optional patch that turned out not to fit when others stood on it already: once more from the
+ * beginning, without it. */
+static bool leave_one_out(struct tp_editing *s)
+{
+    int i = 0;
+    while (i < s->n && !(s->patches[i].late && s->patches[i].patch->optional &&
+                         !s->patches[i].left_out))
+        i++;
+    if (i == s->n)
+        return false;
+    s->patches[i].left_out = true;
+    tp_tree_start_over(&s->tree);
+    for (int k = 0; k < s->n; k++) {
+        struct tp_patch_outcome *p = &s->patches[k];
+        p->late = false;
+        for (int m = 0; m < p->n; m++) {
+            if (!p->left_out)
+                forget_outcome(&p->edits[m]);
+            else if (p->edits[m].state == TP_APPLIED)
+                p->edits[m].withdrawn = true;
+        }
+        if (!p->left_out)
+            p->state = TP_APPLIED;
+    }
+    return true;
+}
+
 int tp_editing_run(struct tp_editing *s, const char *root, const char *patches_dir,
                    const struct tp_selection *sel, bool for_writing, struct tp_error *e)
 {
@@ -347,19 +429,11 @@ int tp_editing_run(struct tp_editing *s, const char *root, const char *patches_d
     if (r)
         return r;
     list_patches(s, sel, target);
-    for (int i = 0; i < s->n && !r; i++)
-        r = run_patch(s, &s->patches[i], false, e);
-    /* Templates name every patch's state, so they come last. */
-    for (int i = 0; i < s->n && !r; i++) {
-        bool has_template = false;
-        for (int k = 0; k < s->patches[i].n; k++)
-            has_template = has_template || s->patches[i].edits[k].edit->is_template;
-        if (has_template && s->patches[i].state > TP_DRIFTED)
-            r = run_patch(s, &s->patches[i], true, e);
-    }
-    if (r)
-        return r;
-    check_final(s);
+    do {
+        r = decide(s, e);
+        if (r)
+            return r;
+    } while (leave_one_out(s));
     s->clean = true;
     for (int i = 0; i < s->n; i++)
         s->clean = s->clean && (s->patches[i].state > TP_DRIFTED || s->patches[i].patch->optional);
@@ -401,16 +475,8 @@ int tp_editing_revert(const char *root, struct tp_error *e)
 void tp_editing_finish(struct tp_editing *s)
 {
     for (int i = 0; i < s->n; i++) {
-        for (int k = 0; k < s->patches[i].n; k++) {
-            struct tp_outcome *o = &s->patches[i].edits[k];
-            for (int c = 0; c < o->n_candidates; c++) {
-                free(o->candidates[c].text);
-                free(o->candidates[c].differs);
-            }
-            free(o->candidates);
-            free(o->starting_point);
-            free(o->reason);
-        }
+        for (int k = 0; k < s->patches[i].n; k++)
+            forget_outcome(&s->patches[i].edits[k]);
         free(s->patches[i].edits);
     }
     free(s->patches);

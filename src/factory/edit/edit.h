@@ -52,6 +52,8 @@ struct tp_patch_outcome {
     enum tp_state state;
     struct tp_outcome *edits;
     int n;
+    bool late;     /* it did not fit when later patches had been made already */
+    bool left_out; /* therefore all was decided anew without it (optional patches only) */
 };
 
 /* A patch set on a tree. Owns all of it. */

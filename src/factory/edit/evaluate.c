@@ -43,10 +43,13 @@ static void look_for_element(const struct tp_form *f, struct tp_text *t, struct 
 {
     for (int i = 0; i < look->places.n; i++) {
         const struct tp_place *p = &look->places.at[i];
-        if (p->open < 0)
+        if (p->open < 0) {
+            look->unfit = "its scope has no brackets to append in";
             continue;
+        }
         struct tp_matches m = {0};
         tp_pattern_find(&f->result, t, (struct tp_span){p->open, p->close}, &m);
+        look->results.gave_up = look->results.gave_up || m.gave_up;
         int there = 0;
         for (int k = 0; k < m.n; k++)
             there += m.at[k].parent.first == p->open && m.at[k].parent.last == p->close;
@@ -241,31 +244,61 @@ static void add_range(struct tp_byte_range *all, struct tp_byte_range one, bool 
         all->to = one.to;
 }
 
+/* Changes every anchor, from the end, so that the rest stays put. One that reaches into another that
+ * was just changed has to be looked up anew; returns how many were left for that. */
+static int change_anchors(const struct tp_form *f, struct tp_text *t, const struct tp_look *look,
+                          struct tp_byte_range *changed, bool *first)
+{
+    int left = 0, next = t->tokens.n;
+    for (int i = look->anchors.n - 1; i >= 0; i--) {
+        struct tp_span span = look->anchors.at[i].span;
+        if (span.last >= next) {
+            left++;
+            continue;
+        }
+        next = span.first;
+        size_t len = t->bytes.len;
+        struct tp_byte_range one;
+        tp_render_match(f, t, &look->anchors.at[i], &one);
+        if (!*first)
+            changed->to += t->bytes.len - len;
+        add_range(changed, one, *first);
+        *first = false;
+    }
+    return left;
+}
+
+/* The bytes that the looked-up anchors cover. */
+static struct tp_byte_range anchored(const struct tp_text *t, const struct tp_look *look)
+{
+    struct tp_byte_range all = {0, 0};
+    for (int i = 0; i < look->anchors.n; i++) {
+        struct tp_span span = look->anchors.at[i].span;
+        struct tp_byte_range one = {t->tokens.at[span.first].start, t->tokens.at[span.last].end};
+        add_range(&all, one, i == 0);
+    }
+    return all;
+}
+
 /* Makes the change, then looks again: only what is found in the text afterwards counts. */
 static void apply(const struct tp_form *f, struct tp_text *t, struct tp_outcome *out)
 {
+    enum { MAX_NESTED = 32 }; /* anchors within anchors of an `every` form */
     struct tp_look look;
     tp_look(f, t, &look);
     struct tp_text before;
     tp_text_init(&before, t->lang, t->bytes.data, t->bytes.len);
-    struct tp_byte_range changed = {0, 0}, one;
-    size_t from = 0, to = 0;
+    struct tp_byte_range changed = {0, 0}, was;
     if (f->action == TP_ACTION_APPEND) {
-        from = t->tokens.at[look.open.at[0].open].start;
-        to = t->tokens.at[look.open.at[0].close].end;
+        was.from = t->tokens.at[look.open.at[0].open].start;
+        was.to = t->tokens.at[look.open.at[0].close].end;
         tp_render_append(f, t, &look.open.at[0], &changed);
     } else {
-        for (int i = look.anchors.n - 1; i >= 0; i--) { /* from the end, so that the rest stays put */
-            struct tp_span span = look.anchors.at[i].span;
-            bool last = i == look.anchors.n - 1;
-            if (last || before.tokens.at[span.last].end > to)
-                to = before.tokens.at[span.last].end;
-            from = before.tokens.at[span.first].start;
-            size_t len = t->bytes.len;
-            tp_render_match(f, t, &look.anchors.at[i], &one);
-            if (!last)
-                changed.to += t->bytes.len - len;
-            add_range(&changed, one, last);
+        bool first = true;
+        was = anchored(t, &look);
+        for (int i = 0; i < MAX_NESTED && change_anchors(f, t, &look, &changed, &first); i++) {
+            tp_look_finish(&look);
+            tp_look(f, t, &look);
         }
     }
     tp_look_finish(&look);
@@ -276,7 +309,8 @@ static void apply(const struct tp_form *f, struct tp_text *t, struct tp_outcome 
         out->state = TP_FAILED;
         out->reason = tp_strdup("after the change its result is not found in the file's tree; the "
                                 "form's two fragments do not fit each other");
-    } else if (tp_text_faults(t, changed.from, changed.to) > tp_text_faults(&before, from, to)) {
+    } else if (tp_text_faults(t, changed.from, changed.to) >
+               tp_text_faults(&before, was.from, was.to)) {
         out->state = TP_FAILED;
         out->reason = tp_strdup("the changed declaration does not parse as well as before");
     }

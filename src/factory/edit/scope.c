@@ -67,26 +67,24 @@ static bool names(TSNode declarator, TSNode ident)
     return false;
 }
 
-static int bracket_in(const struct tp_text *t, struct tp_span span, const char *which)
+/* The bracket that a body, a list of arguments or a value ends with: `{…}`, `(…)`, `(T){…}`,
+ * `f(…)`; a body in Python has none. */
+static void set_brackets(const struct tp_text *t, struct tp_span span, bool is_value,
+                         struct tp_place *p)
 {
-    for (int i = span.first; i <= span.last; i++) {
-        size_t n;
-        const char *s = tp_token_text(t, i, &n);
-        if (n == 1 && strchr(which, *s) && t->tokens.at[i].partner > i)
-            return i;
-    }
-    return -1;
+    int open = span.last >= span.first ? t->tokens.at[span.last].partner : -1;
+    if (open < span.first || open >= span.last || (!is_value && open != span.first))
+        return;
+    p->open = open;
+    p->close = span.last;
 }
 
 static void add(struct tp_text *t, struct tp_places *out, TSNode whole, TSNode body, int near,
-                const char *brackets)
+                bool is_value)
 {
     struct tp_place p = {.span = tp_text_span(t, whole, near), .open = -1, .close = -1};
-    if (!ts_node_is_null(body)) {
-        p.open = bracket_in(t, tp_text_span(t, body, near), brackets);
-        if (p.open >= 0)
-            p.close = t->tokens.at[p.open].partner;
-    }
+    if (!ts_node_is_null(body))
+        set_brackets(t, tp_text_span(t, body, near), is_value, &p);
     for (int i = 0; i < out->n; i++) {
         if (out->at[i].span.first == p.span.first && out->at[i].span.last == p.span.last)
             return;
@@ -169,7 +167,7 @@ static void find_initialiser(struct tp_text *t, TSNode ident, int token, struct 
         bool named = names(left, ident) ||
                      (!strcmp(ts_node_type(n), "initializer_pair") && holds(left, ident));
         if (named && !ts_node_is_null(value))
-            add(t, out, value, value, token, "{[(");
+            add(t, out, value, value, token, true);
         return;
     }
 }
@@ -193,7 +191,7 @@ static void find_call(const struct tp_scope *s, struct tp_text *t, TSNode ident,
     if (ts_node_is_null(args) || ts_node_end_byte(function) != ts_node_end_byte(ident))
         return;
     if (argument_stands(s, t, tp_text_span(t, args, token)))
-        add(t, out, n, args, token, "(");
+        add(t, out, n, args, token, false);
 }
 
 static void find_at(const struct tp_scope *s, struct tp_text *t, int token, struct tp_places *out)
@@ -214,13 +212,13 @@ static void find_at(const struct tp_scope *s, struct tp_text *t, int token, stru
         break;
     case TP_SCOPE_FUNCTION:
         if (definition(ident, functions, &whole))
-            add(t, out, whole, field(whole, "body"), token, "{");
+            add(t, out, whole, field(whole, "body"), token, false);
         break;
     case TP_SCOPE_STRUCT:
     case TP_SCOPE_ENUM:
         if (definition(ident, s->kind == TP_SCOPE_ENUM ? enums : structs, &whole) &&
             !ts_node_is_null(field(whole, "body")))
-            add(t, out, whole, field(whole, "body"), token, "{");
+            add(t, out, whole, field(whole, "body"), token, false);
         break;
     case TP_SCOPE_INITIALISER:
         find_initialiser(t, ident, token, out);

@@ -64,7 +64,7 @@ static void split_chunks(struct tp_text *t)
     const struct tp_tokens *k = &t->tokens;
     if (t->lang != TP_LANG_C && t->lang != TP_LANG_CPP) {
         if (k->n)
-            TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){0, k->n - 1, NULL};
+            TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){.last = k->n - 1};
         return;
     }
     for (int i = 0; i < k->n; i++) {
@@ -88,7 +88,7 @@ static void split_chunks(struct tp_text *t)
             }
         }
         if (ends || i == k->n - 1) {
-            TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){first, i, NULL};
+            TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){.first = first, .last = i};
             first = -1;
         }
     }
@@ -206,9 +206,33 @@ static void blank_directives(const struct tp_text *t, const struct tp_chunk *c, 
     }
 }
 
+/* Climbing a tree costs its depth squared. Compilers nest 256 brackets; real sources stay far below
+ * this, and what is deeper has no tree: nothing is found in it. */
+enum { MAX_DEPTH = 1000 };
+
+static bool is_too_deep(const TSTree *tree)
+{
+    int depth = 0;
+    TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+    for (bool down = true; depth <= MAX_DEPTH;) {
+        if (down && ts_tree_cursor_goto_first_child(&cursor)) {
+            depth++;
+        } else if (ts_tree_cursor_goto_next_sibling(&cursor)) {
+            down = true;
+        } else if (ts_tree_cursor_goto_parent(&cursor)) {
+            depth--;
+            down = false;
+        } else {
+            break;
+        }
+    }
+    ts_tree_cursor_delete(&cursor);
+    return depth > MAX_DEPTH;
+}
+
 static TSTree *tree_of(struct tp_text *t, struct tp_chunk *c)
 {
-    if (!c->tree && grammar(t->lang)) {
+    if (!c->tree && !c->unreadable && grammar(t->lang)) {
         TSParser *parser = ts_parser_new();
         if (ts_parser_set_language(parser, grammar(t->lang))) {
             uint32_t base = chunk_base(t, c), len = chunk_end(t, c) - base;
@@ -217,8 +241,13 @@ static TSTree *tree_of(struct tp_text *t, struct tp_chunk *c)
                 blank_directives(t, c, copy);
             c->tree = ts_parser_parse_string(parser, NULL, copy, len);
             free(copy);
+            if (c->tree && c->last - c->first > MAX_DEPTH && is_too_deep(c->tree)) {
+                ts_tree_delete(c->tree);
+                c->tree = NULL;
+            }
         }
         ts_parser_delete(parser);
+        c->unreadable = !c->tree;
     }
     return c->tree;
 }
@@ -356,7 +385,9 @@ bool tp_text_aligned(struct tp_text *t, int first, int last, struct tp_span *par
     }
     bool starts = false, ends = false;
     TSTreeCursor cursor = ts_tree_cursor_new(node);
-    for (bool more = ts_tree_cursor_goto_first_child(&cursor); more;
+    /* from the child that reaches beyond the run's first byte: a table has a hundred thousand */
+    uint32_t from = t->tokens.at[first].start - chunk_base(t, c);
+    for (bool more = ts_tree_cursor_goto_first_child_for_byte(&cursor, from) >= 0; more;
          more = ts_tree_cursor_goto_next_sibling(&cursor)) {
         struct tp_span child = tp_text_span(t, ts_tree_cursor_current_node(&cursor), first);
         if (child.last < child.first)

@@ -16,6 +16,7 @@
 struct tp_chunk {
     int first, last; /* tokens, inclusive */
     TSTree *tree;    /* NULL until asked for; its bytes count from the first token's start */
+    bool unreadable; /* it has none: nested too deeply */
 };
 
 struct tp_text {

@@ -222,6 +222,17 @@ static void begin_as(struct tp_tree_file *f, bool exists, const struct tp_buf *b
     tp_text_init(&f->text, tp_language_of(f->path), tp_buf_str(bytes), bytes->len);
 }
 
+static void begin(const struct tp_tree *t, struct tp_tree_file *f)
+{
+    begin_as(f, t->from_base ? f->in_base : f->on_disk, t->from_base ? &f->base : &f->disk);
+}
+
+void tp_tree_start_over(struct tp_tree *t)
+{
+    for (int i = 0; i < t->n; i++)
+        begin(t, t->files[i]);
+}
+
 int tp_tree_file(struct tp_tree *t, const char *path, struct tp_tree_file **out, struct tp_error *e)
 {
     for (int i = 0; i < t->n; i++) {
@@ -239,7 +250,7 @@ int tp_tree_file(struct tp_tree *t, const char *path, struct tp_tree_file **out,
     if (!r)
         r = read_base(t, f, e);
     if (!r)
-        begin_as(f, t->from_base ? f->in_base : f->on_disk, t->from_base ? &f->base : &f->disk);
+        begin(t, f);
     *out = f;
     return r;
 }

@@ -39,6 +39,9 @@ int tp_tree_file(struct tp_tree *t, const char *path, struct tp_tree_file **out,
  * file that was changed since it was patched. */
 int tp_tree_take_back(struct tp_tree *t, struct tp_error *e);
 
+/* Forgets what was changed in memory. */
+void tp_tree_start_over(struct tp_tree *t);
+
 /* Does the receipt name a file that an interrupted run had not written yet? */
 int tp_tree_was_interrupted(struct tp_tree *t, bool *interrupted, struct tp_error *e);
 
