@@ -423,28 +423,49 @@ looks_compressed(const struct plane *planes, int count, int64_t height)
           (planes[0].offset == exact || planes[0].offset == padded);
 }
 
-/* How this buffer is known to be compressed in a layout that one compressed plane describes; NULL:
- * it is not.
- */
-static const char *
-compressed_by(const struct aimapper *mapper, const native_handle_t *handle,
+/* What tells that one compressed plane describes this buffer. */
+enum evidence {
+   NOT_COMPRESSED,
+   BY_COMPRESSION,
+   BY_MODIFIER,
+   BY_PLANES,
+};
+
+static enum evidence
+find_evidence(const struct aimapper *mapper, const native_handle_t *handle,
               enum compression compression, const struct plane *planes, int count,
               uint64_t modifier)
 {
    if (count > 2)
-      return NULL; /* several planes of pixels */
+      return NOT_COMPRESSED; /* several planes of pixels */
    if (compression == COMPRESSION_UBWC)
-      return "COMPRESSION";
+      return BY_COMPRESSION;
    if (compression != COMPRESSION_UNKNOWN)
-      return NULL;
+      return NOT_COMPRESSED;
    if (modifier == DRM_FORMAT_MOD_QCOM_COMPRESSED)
-      return "PIXEL_FORMAT_MODIFIER";
+      return BY_MODIFIER;
 
    uint64_t height;
    if (get_number(mapper, handle, AIMAPPER_HEIGHT, 8, &height))
       height = count > 0 ? planes[0].height : 0;
 
-   return looks_compressed(planes, count, height) ? "PLANE_LAYOUTS" : NULL;
+   return looks_compressed(planes, count, height) ? BY_PLANES : NOT_COMPRESSED;
+}
+
+/* Once for each kind of evidence: buffers are many. */
+static void
+tell_once(enum evidence evidence)
+{
+   static const char *const names[] = {
+      [BY_COMPRESSION] = "COMPRESSION",
+      [BY_MODIFIER] = "PIXEL_FORMAT_MODIFIER",
+      [BY_PLANES] = "PLANE_LAYOUTS",
+   };
+   static uint32_t told[ARRAY_SIZE(names)];
+
+   if (p_atomic_xchg(&told[evidence], 1) == 0)
+      mesa_logi("aimapper: compressed layout detected via %s, "
+                "collapsing to 1 compressed plane", names[evidence]);
 }
 
 /* Bytes of a line of a format with one plane; 0: not known. */
@@ -504,16 +525,6 @@ fill_planes(struct u_gralloc_buffer_handle *hnd, const struct plane *planes, int
    return 0;
 }
 
-static void
-tell_once(const char *how)
-{
-   static uint32_t told;
-
-   if (p_atomic_xchg(&told, 1) == 0)
-      mesa_logi("aimapper: compressed layout detected via %s, "
-                "collapsing to 1 compressed plane", how);
-}
-
 static int
 get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle *hnd,
                       struct u_gralloc_buffer_basic_info *out)
@@ -538,10 +549,10 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    struct plane planes[AIMAPPER_MAX_PLANES];
    int count = get_planes(mapper, handle, planes);
 
-   const char *how =
-      yuv ? NULL : compressed_by(mapper, handle, compression, planes, count, modifier);
+   enum evidence evidence = yuv ? NOT_COMPRESSED :
+      find_evidence(mapper, handle, compression, planes, count, modifier);
    int ret;
-   if (how) {
+   if (evidence) {
       ret = fill_compressed(mapper, hnd, hal_format, planes, count, out);
    } else if (count > 0) {
       ret = fill_planes(hnd, planes, count, out);
@@ -554,8 +565,8 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    if (ret)
       return ret;
 
-   if (how) {
-      tell_once(how);
+   if (evidence) {
+      tell_once(evidence);
    } else if (compression == COMPRESSION_UBWC || compression == COMPRESSION_OTHER) {
       /* Compressed in a way that these planes do not describe. */
       out->modifier = DRM_FORMAT_MOD_INVALID;
@@ -567,7 +578,7 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    }
 
    /* Qualcomm's mapper answers 0 for what the HAL format already says. */
-   if (!yuv && (how || !fourcc)) {
+   if (!yuv && (evidence || !fourcc)) {
       int known = get_fourcc_from_hal_format(hal_format);
       if (known != -1)
          fourcc = (uint32_t)known;

@@ -2,9 +2,10 @@
  * Copyright © 2026 The turnpike authors
  * SPDX-License-Identifier: MIT
  *
- * Driver @DRIVER_VERSION@, variant @VARIANT@, for @TARGET@, from Mesa @MESA_VERSION@, made by
- * turnpike @TURNPIKE_VERSION@. Besides this file only tu_knl_kgsl.cc and tu_autotune.cc may depend
- * on the variant.
+ * Driver @DRIVER_VERSION@, variant @VARIANT@, for @TARGET@,
+ * from Mesa @MESA_VERSION@, made by turnpike @TURNPIKE_VERSION@.
+ *
+ * Besides this file only tu_knl_kgsl.cc and tu_autotune.cc may depend on the variant.
  */
 
 #include "tu_turnpike.h"
@@ -12,15 +13,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#if defined(__has_attribute)
-#if __has_attribute(retain)
-#define TU_TURNPIKE_RETAIN , retain
-#endif
-#endif
-#ifndef TU_TURNPIKE_RETAIN
-#define TU_TURNPIKE_RETAIN
-#endif
 
 /* JSON: the build, and the state of each patch. */
 #define TU_TURNPIKE_NOTE @NOTE_JSON_C@
@@ -39,8 +31,10 @@ struct tu_turnpike_note {
 
 extern const struct tu_turnpike_note tu_turnpike_note;
 
-/* An ELF note: compilers and linkers know a section of this name as SHT_NOTE. */
-__attribute__((used, visibility("hidden"), section(".note.turnpike"), aligned(4) TU_TURNPIKE_RETAIN))
+/* An ELF note: compilers and linkers know a section of this name as SHT_NOTE, and --gc-sections
+ * keeps those without being told.
+ */
+__attribute__((used, visibility("hidden"), section(".note.turnpike"), aligned(4)))
 const struct tu_turnpike_note tu_turnpike_note = {
    .owner_size = sizeof(TU_TURNPIKE_OWNER),
    .text_size = sizeof(TU_TURNPIKE_NOTE) - 1,
