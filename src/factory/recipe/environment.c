@@ -24,7 +24,7 @@ static const char *const fixed[] = {
     "PYTHONHASHSEED=0",
     /* Mesa's generators must leave no __pycache__ in the tree: --revert restores it exactly. */
     "PYTHONDONTWRITEBYTECODE=1",
-    "NINJA_STATUS=" TP_NINJA_STATUS,
+    TP_NINJA_STATUS,
 };
 
 char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *tools)

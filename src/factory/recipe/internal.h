@@ -65,8 +65,8 @@ struct tp_ninja {
     struct tp_buf failed; /* the first FAILED: step, from that line to the next step's */
     bool in_failed;
 };
-/* What NINJA_STATUS must be for tp_ninja_line. */
-#define TP_NINJA_STATUS "[%f/%t] "
+/* The environment's entry that tp_ninja_line's counts need. */
+#define TP_NINJA_STATUS "NINJA_STATUS=[%f/%t] "
 void tp_ninja_line(struct tp_ninja *n, const char *line, int64_t now_ns);
 void tp_ninja_finish(struct tp_ninja *n);
 /* What to tell a person: the failed step and its last lines that fit, its command left out. Caller
