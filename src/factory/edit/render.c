@@ -83,8 +83,8 @@ static void add_item(struct tp_buf *out, const struct tp_form *f, const struct t
 }
 
 /* The inserted text with its metavariables filled in, lines indented. */
-static char *inserted_text(const struct tp_form *f, const struct tp_text *t,
-                           const struct tp_match *m, const char *indent)
+static struct tp_buf inserted_text(const struct tp_form *f, const struct tp_text *t,
+                                   const struct tp_match *m, const char *indent)
 {
     struct tp_buf out = {0};
     const struct tp_pattern *r = &f->result;
@@ -95,7 +95,7 @@ static char *inserted_text(const struct tp_form *f, const struct tp_text *t,
         at = r->items[i].end;
     }
     add_indented(&out, r->text + at, strlen(r->text) - at, indent);
-    return tp_buf_take(&out);
+    return out;
 }
 
 static bool same_item(const struct tp_form *f, int a, int r)
@@ -149,7 +149,8 @@ static bool has_comment(enum tp_language lang, const char *s, size_t len)
     return false;
 }
 
-static char *replacement(const struct tp_form *f, const struct tp_text *t, const struct tp_match *m)
+static struct tp_buf replacement(const struct tp_form *f, const struct tp_text *t,
+                                 const struct tp_match *m)
 {
     const struct tp_pattern *r = &f->result;
     char *indent = indent_of(t, start_of(t, m->span.first));
@@ -159,10 +160,12 @@ static char *replacement(const struct tp_form *f, const struct tp_text *t, const
         const char *gap = r->text + (i ? r->items[i - 1].end : 0);
         size_t gap_len = r->items[i].start - (i ? r->items[i - 1].end : 0);
         struct tp_span here = kept[i] >= 0 ? m->items[kept[i]] : (struct tp_span){0, -1};
+        if (kept[i] >= 0 && here.last < here.first)
+            continue; /* dots that matched nothing */
         bool runs_on = i && kept[i] >= 0 && kept[i - 1] >= 0 && kept[i] == kept[i - 1] + 1 &&
-                       here.last >= here.first && !has_comment(t->lang, gap, gap_len);
+                       !has_comment(t->lang, gap, gap_len);
         if (runs_on) {
-            /* the source's own space and comments; dots that matched nothing have no end */
+            /* the source's own space and comments */
             size_t from = end_of(t, here.first - 1), to = start_of(t, here.first);
             tp_buf_add(&out, t->bytes.data + from, to - from);
         } else {
@@ -175,26 +178,41 @@ static char *replacement(const struct tp_form *f, const struct tp_text *t, const
     }
     free(kept);
     free(indent);
-    return tp_buf_take(&out);
+    return out;
 }
 
-/* Is there a newline in these bytes that ends a line of code, outside comments? */
+static bool is_c(const struct tp_text *t)
+{
+    return t->lang == TP_LANG_C || t->lang == TP_LANG_CPP;
+}
+
+/* Is there a line break in these bytes that ends a line of code, outside comments? at: where it
+ * begins. */
 static bool next_newline(const struct tp_text *t, size_t from, size_t to, size_t *at)
 {
     const char *s = t->bytes.data;
     for (size_t i = from; i < to; i++) {
-        if (s[i] == '\n') {
-            *at = i;
-            return true;
-        }
-        if (s[i] == '/' && i + 1 < to && s[i + 1] == '*') {
+        bool comment = is_c(t) && s[i] == '/' && i + 1 < to;
+        if (comment && s[i + 1] == '/') {
+            const char *end = memchr(s + i, '\n', to - i);
+            i = end ? (size_t)(end - s) : to;
+        } else if (comment && s[i + 1] == '*') {
             const char *end = memmem(s + i + 2, to - i - 2, "*/", 2);
             if (!end)
                 return false;
             i = (size_t)(end - s) + 1;
         }
+        if (i < to && s[i] == '\n') {
+            *at = i > 0 && s[i - 1] == '\r' ? i - 1 : i;
+            return true;
+        }
     }
     return false;
+}
+
+static size_t behind_newline(const struct tp_text *t, size_t at)
+{
+    return at + (t->bytes.data[at] == '\r') + 1;
 }
 
 /* Must this text stand on lines of its own? */
@@ -209,11 +227,30 @@ static bool at_top_level(const struct tp_text *t, const struct tp_match *m)
     return m->parent.first == 0 && m->parent.last == t->tokens.n - 1 && tp_text_has_trees(t);
 }
 
+/* Puts bytes in; their line breaks become those of the file. */
 static void splice(struct tp_text *t, size_t at, size_t len, const struct tp_buf *with,
                    struct tp_byte_range *changed)
 {
-    *changed = (struct tp_byte_range){at, at + with->len};
-    tp_text_replace(t, at, len, tp_buf_str(with), with->len);
+    struct tp_buf out = {0};
+    const char *nl = memchr(tp_buf_str(&t->bytes), '\n', t->bytes.len);
+    bool crlf = nl && nl > t->bytes.data && nl[-1] == '\r';
+    for (size_t i = 0; i < with->len; i++) {
+        if (crlf && with->data[i] == '\n' && (i == 0 || with->data[i - 1] != '\r'))
+            tp_buf_addc(&out, '\r');
+        tp_buf_addc(&out, with->data[i]);
+    }
+    *changed = (struct tp_byte_range){at, at + out.len};
+    tp_text_replace(t, at, len, tp_buf_str(&out), out.len);
+    tp_buf_finish(&out);
+}
+
+/* Adds the text between two strings. */
+static void add_around(struct tp_buf *out, const char *before, const struct tp_buf *text,
+                       const char *after)
+{
+    tp_buf_adds(out, before);
+    tp_buf_add(out, text->data, text->len);
+    tp_buf_adds(out, after);
 }
 
 static void insert_before(const struct tp_form *f, struct tp_text *t, const struct tp_match *m,
@@ -222,14 +259,13 @@ static void insert_before(const struct tp_form *f, struct tp_text *t, const stru
     size_t at = start_of(t, m->span.first);
     size_t prev = m->span.first ? end_of(t, m->span.first - 1) : 0;
     char *indent = indent_of(t, at);
-    char *text = inserted_text(f, t, m, indent);
-    struct tp_buf out = {0};
+    struct tp_buf text = inserted_text(f, t, m, indent), out = {0};
     size_t nl = 0;
     bool first_on_line = m->span.first == 0 || next_newline(t, prev, at, &nl);
     bool directive = m->span.first && t->tokens.at[m->span.first - 1].kind == TP_TOKEN_LINE_END;
     if (first_on_line || directive) {
         /* above the comment that belongs to the anchor: the last block of lines without a gap */
-        size_t block = m->span.first ? (directive ? prev : nl) + 1 : 0;
+        size_t block = !m->span.first ? 0 : directive ? prev + 1 : behind_newline(t, nl);
         if (block > at)
             block = at;
         for (size_t i = block, line = block; i < at; i++) {
@@ -243,17 +279,19 @@ static void insert_before(const struct tp_form *f, struct tp_text *t, const stru
             if (blank)
                 block = line;
         }
-        tp_buf_addf(&out, "%s%s\n%s", indent, text,
-                    at_top_level(t, m) && strchr(text, '\n') ? "\n" : "");
+        bool apart = at_top_level(t, m) && strchr(tp_buf_str(&text), '\n');
+        add_around(&out, indent, &text, apart ? "\n\n" : "\n");
         at = block;
-    } else if (needs_lines(t->lang, text)) {
-        tp_buf_addf(&out, "\n%s%s\n%s", indent, text, indent);
+    } else if (needs_lines(t->lang, tp_buf_str(&text))) {
+        tp_buf_addc(&out, '\n');
+        add_around(&out, indent, &text, "\n");
+        tp_buf_adds(&out, indent);
     } else {
-        tp_buf_addf(&out, "%s ", text);
+        add_around(&out, "", &text, " ");
     }
     splice(t, at, 0, &out, changed);
     tp_buf_finish(&out);
-    free(text);
+    tp_buf_finish(&text);
     free(indent);
 }
 
@@ -266,21 +304,23 @@ static void insert_after(const struct tp_form *f, struct tp_text *t, const struc
         next++;
     size_t stop = next < t->tokens.n ? start_of(t, next) : t->bytes.len;
     char *indent = indent_of(t, start_of(t, m->span.first));
-    char *text = inserted_text(f, t, m, indent);
-    struct tp_buf out = {0};
+    struct tp_buf text = inserted_text(f, t, m, indent), out = {0};
     size_t nl = 0;
     if (next_newline(t, at, stop, &nl) || stop == t->bytes.len) {
         at = nl ? nl : stop;
-        tp_buf_addf(&out, "%s\n%s%s", at_top_level(t, m) && strchr(text, '\n') ? "\n" : "", indent,
-                    text);
-    } else if (needs_lines(t->lang, text)) {
-        tp_buf_addf(&out, "\n%s%s\n%s", indent, text, indent);
+        bool apart = at_top_level(t, m) && strchr(tp_buf_str(&text), '\n');
+        tp_buf_adds(&out, apart ? "\n\n" : "\n");
+        add_around(&out, indent, &text, "");
+    } else if (needs_lines(t->lang, tp_buf_str(&text))) {
+        tp_buf_addc(&out, '\n');
+        add_around(&out, indent, &text, "\n");
+        tp_buf_adds(&out, indent);
     } else {
-        tp_buf_addf(&out, " %s", text);
+        add_around(&out, " ", &text, "");
     }
     splice(t, at, 0, &out, changed);
     tp_buf_finish(&out);
-    free(text);
+    tp_buf_finish(&text);
     free(indent);
 }
 
@@ -295,9 +335,7 @@ void tp_render_match(const struct tp_form *f, struct tp_text *t, const struct tp
         size_t at = start_of(t, m->span.first), len = end_of(t, m->span.last) - at;
         struct tp_buf out = {0};
         if (f->action == TP_ACTION_REPLACE) {
-            char *text = replacement(f, t, m);
-            tp_buf_adds(&out, text);
-            free(text);
+            out = replacement(f, t, m);
         } else {
             /* a removed line takes its line break along */
             size_t from = line_start(t, at), to = at + len;
@@ -306,9 +344,11 @@ void tp_render_match(const struct tp_form *f, struct tp_text *t, const struct tp
                 alone = t->bytes.data[i] == ' ' || t->bytes.data[i] == '\t';
             while (to < t->bytes.len && (t->bytes.data[to] == ' ' || t->bytes.data[to] == '\t'))
                 to++;
-            if (alone && to < t->bytes.len && t->bytes.data[to] == '\n') {
+            if (to + 1 < t->bytes.len && t->bytes.data[to] == '\r' && t->bytes.data[to + 1] == '\n')
+                to++;
+            if (alone && (to == t->bytes.len || t->bytes.data[to] == '\n')) {
                 at = from;
-                len = to + 1 - from;
+                len = to + (to < t->bytes.len) - from;
             }
         }
         splice(t, at, len, &out, changed);
@@ -321,27 +361,30 @@ void tp_render_append(const struct tp_form *f, struct tp_text *t, const struct t
 {
     bool list = !(f->n_scopes && (f->scopes[f->n_scopes - 1].kind == TP_SCOPE_STRUCT ||
                                   f->scopes[f->n_scopes - 1].kind == TP_SCOPE_FUNCTION));
-    int last = place->close - 1;
-    bool empty = last == place->open;
-    bool trailing = list && !empty && tp_token_is(t, last, ",");
+    int last = place->close - 1, element = last;
+    while (element > place->open && t->tokens.at[element].directive)
+        element--; /* an #endif may stand behind the last element */
+    bool empty = element == place->open;
+    bool trailing = list && !empty && tp_token_is(t, element, ",");
     size_t nl = 0;
     bool lines = next_newline(t, end_of(t, last), start_of(t, place->close), &nl);
     int model = empty ? place->close : place->open + 1; /* whose indentation to take */
+    while (model < element && t->tokens.at[model].directive)
+        model++;
     char *indent = indent_of(t, start_of(t, model));
     char *inner = empty ? tp_asprintf("%s   ", indent) : tp_strdup(indent);
-    char *text = inserted_text(f, t, NULL, inner);
-    struct tp_buf out = {0};
-    size_t comma = end_of(t, last);
+    struct tp_buf text = inserted_text(f, t, NULL, inner), out = {0};
+    size_t comma = end_of(t, element);
     size_t at = lines ? nl : start_of(t, place->close);
-    if (lines) {
-        tp_buf_addf(&out, "\n%s%s%s", inner, text, trailing ? "," : "");
-    } else if (needs_lines(t->lang, text) && t->lang != TP_LANG_PYTHON) {
-        tp_buf_addf(&out, "\n%s%s%s\n", inner, text, trailing ? "," : "");
+    if (lines || (needs_lines(t->lang, tp_buf_str(&text)) && t->lang != TP_LANG_PYTHON)) {
+        tp_buf_addc(&out, '\n');
+        add_around(&out, inner, &text, trailing ? "," : "");
+        tp_buf_adds(&out, lines ? "" : "\n");
     } else if (list) {
         at = comma;
-        tp_buf_addf(&out, "%s%s", empty ? "" : trailing ? " " : ", ", text);
+        add_around(&out, empty ? "" : trailing ? " " : ", ", &text, "");
     } else {
-        tp_buf_addf(&out, " %s ", text);
+        add_around(&out, " ", &text, " ");
     }
     splice(t, at, 0, &out, changed);
     if (list && !empty && !trailing && at != comma) {
@@ -354,7 +397,7 @@ void tp_render_append(const struct tp_form *f, struct tp_text *t, const struct t
         tp_buf_finish(&c);
     }
     tp_buf_finish(&out);
-    free(text);
+    tp_buf_finish(&text);
     free(inner);
     free(indent);
 }
