@@ -1,6 +1,7 @@
 /*
  * What Mesa's Android paths take from bionic and glibc does not have, so that the Android platform
- * can be built and run on a glibc host (target host-android). Included before every file.
+ * can be built and run on a glibc host (target host-android). Included before every file, those of
+ * meson's checks too: whatever the standard and the warnings, it must compile, or checks fail unseen.
  */
 #ifndef TP_HOST_ANDROID_COMPAT_H
 #define TP_HOST_ANDROID_COMPAT_H

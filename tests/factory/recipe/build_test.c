@@ -172,6 +172,24 @@ static void the_second_variant_rebuilds_its_file_alone_and_equals_a_clean_build(
     assert_string_equal(p, clean);
 }
 
+/* The force-included header takes part in meson's checks: tiny's assert that it breaks none. */
+static void mesas_android_side_is_built_with_clang_on_glibc(void **state)
+{
+    struct fixture *f = *state;
+    if (!tp_have_program("clang") || !tp_have_program("ld.lld"))
+        skip();
+    f->req.target = tp_target_find("host-android");
+    replace(f, "src/freedreno/vulkan/tu_queue.c", "int tiny_queue(int n);",
+            "#ifndef __ANDROID__\n#error not Android\n#endif\n"
+            "_Static_assert(PROP_NAME_MAX == 32, \"bionic's\");\nint tiny_queue(int n);");
+    replace(f, "src/freedreno/vulkan/tu_device.cc", "int tiny_tune(int);",
+            "int tiny_tune(int);\n"
+            "unsigned long tiny_cat(char *to, const char *from);\n"
+            "unsigned long tiny_cat(char *to, const char *from) { return strlcat(to, from, 8); }");
+    build(f);
+    assert_true(tp_is_file(f->out));
+}
+
 static void a_configured_directory_is_kept_and_one_of_another_recipe_replaced(void **state)
 {
     struct fixture *f = *state;
@@ -280,6 +298,7 @@ int main(void)
         TEST(the_driver_comes_out_stripped_without_runpath_and_with_its_log),
         TEST(another_place_gives_the_same_bytes),
         TEST(the_second_variant_rebuilds_its_file_alone_and_equals_a_clean_build),
+        TEST(mesas_android_side_is_built_with_clang_on_glibc),
         TEST(a_configured_directory_is_kept_and_one_of_another_recipe_replaced),
         TEST(a_folder_of_something_else_is_left_alone),
         TEST(a_failing_step_is_shown_and_leaves_the_old_driver),
