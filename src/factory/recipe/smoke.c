@@ -81,25 +81,23 @@ static int read_answer(const char *so_path, const char *text, struct tp_smoke *o
 
 /* The command and its environment: straight, or under qemu with the variables for the guest alone
  * (the shim is arm64 code: qemu itself cannot preload it). */
-static void client_command(const struct tp_build_request *req, const struct tp_tools *tools,
+static void client_command(const struct tp_target *target, const struct tp_tools *tools,
                            const char *client, const char *so, unsigned gpu_id, bool emulated,
                            char **words, char **env)
 {
     size_t w = 0, n = 0;
     char *vars[4];
-    if (req->target->has_shim) {
-        char *shim = tp_join(req->build_dir, TP_SHIM_TARGET), *abs = tp_absolute(shim);
-        vars[n++] = tp_asprintf("LD_PRELOAD=%s", abs);
-        free(abs);
-        free(shim);
-    }
+    /* Relative to the build directory, where the client runs: a name in these lists cannot hold a
+     * space or a colon, a folder of the user's can. */
+    if (target->has_shim)
+        vars[n++] = tp_strdup("LD_PRELOAD=./" TP_SHIM_TARGET);
     if (gpu_id)
         vars[n++] = tp_asprintf("FD_GPU_ID=%u", gpu_id);
-    if (!strcmp(req->target->name, "linux-arm64"))
+    if (!strcmp(target->name, "linux-arm64"))
         vars[n++] = tp_asprintf("LD_LIBRARY_PATH=%s/usr/lib/aarch64-linux-gnu:%s/lib",
                                 tools->sysroot ? tools->sysroot : "", ARM64_ROOT);
-    else if (!strcmp(req->target->name, "host-android"))
-        vars[n++] = tp_asprintf("LD_LIBRARY_PATH=%s/src/android_stub", req->build_dir);
+    else if (!strcmp(target->name, "host-android"))
+        vars[n++] = tp_strdup("LD_LIBRARY_PATH=./src/android_stub");
     if (emulated) {
         words[w++] = tp_strdup(QEMU);
         words[w++] = tp_strdup("-L");
@@ -126,10 +124,11 @@ static int run_client(const struct tp_build_request *req, const struct tp_tools 
                        "is needed to run an arm64 driver here");
     char *words[16] = {0}, *env[5] = {0};
     char *so = tp_absolute(so_path);
-    client_command(req, tools, client, so, gpu_id, emulated, words, env);
+    client_command(req->target, tools, client, so, gpu_id, emulated, words, env);
     struct tp_buf answer = {0}, said = {0};
     struct tp_cmd cmd = {
         .argv = (const char *const *)words,
+        .cwd = req->build_dir,
         .env = (const char *const *)env,
         .timeout_ms = CLIENT_MS,
         .out = &answer,
@@ -146,6 +145,9 @@ static int run_client(const struct tp_build_request *req, const struct tp_tools 
                     tp_buf_str(&said));
     if (!r)
         r = read_answer(so_path, tp_buf_str(&answer), out, e);
+    if (!r && req->target->has_shim && !out->devices)
+        r = tp_fail(e, TP_STATUS_FAILED, -EIO, so_path, NULL,
+                    "the driver finds no device on Mesa's noop DRM shim: %.500s", tp_buf_str(&said));
     tp_buf_finish(&answer);
     tp_buf_finish(&said);
     free(so);
@@ -167,7 +169,8 @@ int tp_recipe_smoke(const struct tp_build_request *req, const char *so_path, uns
     int r = tp_tools_find(req, false, &tools, e);
     if (r)
         return r;
-    char *client = tp_recipe_file(req, "smoke-client");
+    char *relative = tp_recipe_file(req, "smoke-client"), *client = tp_absolute(relative);
+    free(relative);
     r = build_client(req, &tools, client, e);
     if (!r)
         r = run_client(req, &tools, client, so_path, gpu_id, out, e);
