@@ -50,8 +50,8 @@ show_archives() { # folder
     while IFS= read -r path; do
         printf '  %s  (%d KiB)\n' "$1/$path" $(($(stat -c %s "$1/$path") / 1024))
     done < <(jq -r '.archives[].path' "$1/summary.json")
-    jq -r '"  first variant \(.seconds.first_variant) s, the other \(.seconds.other_variants) s"' \
-        "$1/summary.json"
+    jq -r '.seconds | "  first variant \(.first_variant | round) s, the other " +
+        "\(.other_variants * 10 | round / 10) s"' "$1/summary.json"
     echo "  all of it: $1/summary.json"
 }
 
