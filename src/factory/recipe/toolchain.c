@@ -236,7 +236,7 @@ static int use_ndk(const char *ndk, const char *said_by, struct tp_tools *t, str
     char *llvm = ndk_llvm(ndk);
     if (!llvm)
         return tp_fail(e, TP_STATUS_INPUT, -ENOENT, ndk,
-                       "name an unpacked NDK for Linux, r23 or newer: the folder with "
+                       "name an unpacked NDK for Linux, r26 or newer: the folder with "
                        "source.properties",
                        "%s names no NDK: there is no toolchains/llvm/prebuilt/linux-*/bin/clang",
                        said_by);
@@ -325,7 +325,7 @@ static int find_android(const struct tp_build_request *req, struct tp_tools *t, 
     if (env && *env)
         return use_ndk(env, "ANDROID_NDK_HOME", t, e);
     return tp_fail(e, TP_STATUS_MISSING, -ENOENT, "android-arm64",
-                   "unpack Google's NDK (r23 or newer) and give --ndk DIR or set "
+                   "unpack Google's NDK (r26 or newer) and give --ndk DIR or set "
                    "ANDROID_NDK_HOME; or give --sysroot DIR with clang and lld installed",
                    "no NDK was named, and no bionic sysroot");
 }
