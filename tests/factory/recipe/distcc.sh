@@ -9,7 +9,9 @@ distcc_start() { # folder for logs
     local i port pid
     local -a user=()
     [[ $EUID -ne 0 ]] || user=(--user "$(id -un 65534 2>/dev/null || echo nobody)")
-    distcc_log=$1/distccd
+    local dir
+    dir=$(cd "$1" && pwd) || return
+    distcc_log=$dir/distccd
     DISTCC_HOSTS=
     for i in 1 2; do
         # A port may be taken: five attempts.
@@ -32,7 +34,7 @@ distcc_start() { # folder for logs
             kill "$pid" 2>/dev/null || true
         done
     done
-    export DISTCC_HOSTS DISTCC_FALLBACK=0 DISTCC_DIR=$1/distcc-client
+    export DISTCC_HOSTS DISTCC_FALLBACK=0 DISTCC_DIR=$dir/distcc-client
     mkdir -p "$DISTCC_DIR"
     [[ ${#distcc_pids[@]} -eq 2 ]]
 }
