@@ -136,8 +136,10 @@ static int subtrees(const struct search *s, int token, int ends[MAX_SUBTREES])
     if (!tp_text_has_trees(t))
         return elements(s, token, s->scope.last, ends);
     int n = 0;
-    for (TSNode node = tp_text_node_at(t, token);
-         !ts_node_is_null(node) && !ts_node_is_null(ts_node_parent(node)) && n < MAX_SUBTREES;
+    TSNode node = tp_text_node_at(t, token);
+    if (ts_node_is_null(node)) /* an unreadable declaration */
+        return elements(s, token, s->scope.last, ends);
+    for (; !ts_node_is_null(node) && !ts_node_is_null(ts_node_parent(node)) && n < MAX_SUBTREES;
          node = ts_node_parent(node)) {
         struct tp_span span = tp_text_span(t, node, token);
         if (n == 0 && span.last > span.first && ts_node_child_count(node) == 0) {

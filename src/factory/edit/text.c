@@ -206,15 +206,22 @@ static void blank_directives(const struct tp_text *t, const struct tp_chunk *c, 
     }
 }
 
-/* Climbing a tree costs its depth squared. Compilers nest 256 brackets; real sources stay far below
- * this, and what is deeper has no tree: nothing is found in it. */
-enum { MAX_DEPTH = 1000 };
+/* Climbing a tree costs its depth squared, and what could not be parsed is a flat list that costs its
+ * length at every look. Compilers nest 256 brackets, and real sources stay far below this; nothing is
+ * found in what is worse. */
+enum { MAX_DEPTH = 1000, MAX_BROKEN = 2000 };
 
-static bool is_too_deep(const TSTree *tree)
+static bool is_unreadable(const TSTree *tree)
 {
     int depth = 0;
+    bool broken = false;
     TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
-    for (bool down = true; depth <= MAX_DEPTH;) {
+    for (bool down = true; depth <= MAX_DEPTH && !broken;) {
+        if (down) {
+            TSNode node = ts_tree_cursor_current_node(&cursor);
+            broken = ts_node_has_error(node) && !strcmp(ts_node_type(node), "ERROR") &&
+                     ts_node_child_count(node) > MAX_BROKEN;
+        }
         if (down && ts_tree_cursor_goto_first_child(&cursor)) {
             depth++;
         } else if (ts_tree_cursor_goto_next_sibling(&cursor)) {
@@ -227,12 +234,31 @@ static bool is_too_deep(const TSTree *tree)
         }
     }
     ts_tree_cursor_delete(&cursor);
-    return depth > MAX_DEPTH;
+    return depth > MAX_DEPTH || broken;
+}
+
+/* A node of the library (0.20) has fewer than 65536 children, and where it does not understand a
+ * text, each token, comment, escape and line end may become a child of one error: beyond that it
+ * corrupts its memory. */
+static bool is_too_large(const struct tp_text *t, const struct tp_chunk *c)
+{
+    enum { MAX_LEAVES = 60000 };
+    uint32_t base = chunk_base(t, c), end = chunk_end(t, c);
+    size_t leaves = 0;
+    if (end - base < MAX_LEAVES)
+        return false;
+    for (int i = c->first; i <= c->last; i++)
+        leaves += t->tokens.at[i].kind == TP_TOKEN_STRING ? 3 : 1;
+    for (uint32_t i = base; i < end && leaves <= MAX_LEAVES; i++) {
+        char b = t->bytes.data[i];
+        leaves += b == '\\' || b == '/' || b == '#' || b == '{' || b == '}' || b == '\n';
+    }
+    return leaves > MAX_LEAVES;
 }
 
 static TSTree *tree_of(struct tp_text *t, struct tp_chunk *c)
 {
-    if (!c->tree && !c->unreadable && grammar(t->lang)) {
+    if (!c->tree && !c->unreadable && grammar(t->lang) && !(c->unreadable = is_too_large(t, c))) {
         TSParser *parser = ts_parser_new();
         if (ts_parser_set_language(parser, grammar(t->lang))) {
             uint32_t base = chunk_base(t, c), len = chunk_end(t, c) - base;
@@ -241,7 +267,7 @@ static TSTree *tree_of(struct tp_text *t, struct tp_chunk *c)
                 blank_directives(t, c, copy);
             c->tree = ts_parser_parse_string(parser, NULL, copy, len);
             free(copy);
-            if (c->tree && c->last - c->first > MAX_DEPTH && is_too_deep(c->tree)) {
+            if (c->tree && c->last - c->first > MAX_DEPTH && is_unreadable(c->tree)) {
                 ts_tree_delete(c->tree);
                 c->tree = NULL;
             }

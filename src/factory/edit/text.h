@@ -16,7 +16,7 @@
 struct tp_chunk {
     int first, last; /* tokens, inclusive */
     TSTree *tree;    /* NULL until asked for; its bytes count from the first token's start */
-    bool unreadable; /* it has none: nested too deeply */
+    bool unreadable; /* it has none: too large, too deep, or nothing but errors */
 };
 
 struct tp_text {
