@@ -182,6 +182,8 @@ static void find_call(const struct tp_scope *s, struct tp_text *t, TSNode ident,
                                            "template_function", NULL};
         if (!type_is(n, path))
             return;
+        if (!strcmp(ts_node_type(n), "template_function") && ts_node_eq(field(n, "name"), ident))
+            ident = n; /* g of g<CHIP>(…) */
         n = ts_node_parent(n);
     }
     if (ts_node_is_null(n))
