@@ -43,8 +43,10 @@ void tp_ninja_line(struct tp_ninja *n, const char *line, int64_t now_ns)
     if (!strncmp(line, "FAILED: ", 8))
         n->in_failed = n->failed.len == 0;
     else if (!strncmp(line, "ninja: ", 7)) {
-        /* "ninja: error: …" stands alone; "build stopped" ends a block and says nothing new. */
-        n->in_failed = n->failed.len == 0 && !strncmp(line, "ninja: error", 12);
+        /* "ninja: error: …" and "ninja: fatal: …" stand alone; "build stopped" ends a block and says
+         * nothing new. */
+        bool alone = !strncmp(line + 7, "error: ", 7) || !strncmp(line + 7, "fatal: ", 7);
+        n->in_failed = n->failed.len == 0 && alone;
     }
     if (n->in_failed && n->failed.len < FAILED_MAX)
         tp_buf_addf(&n->failed, "%s\n", line);
