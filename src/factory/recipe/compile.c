@@ -35,7 +35,7 @@ static int run_ninja(const struct tp_build_request *req, const struct tp_tools *
         jobs = cpus > 0 ? (unsigned)cpus : 1;
     }
     char *j = tp_asprintf("-j%u", jobs);
-    char **env = tp_recipe_env(req, tools);
+    char **env = tp_recipe_env(req, tools, false);
     struct tp_ninja ninja = {
         .on_progress = req->on_progress,
         .data = req->data,

@@ -27,7 +27,17 @@ static const char *const fixed[] = {
     TP_NINJA_STATUS,
 };
 
-char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *tools)
+/* Meson's checks are small, and many fail on purpose. distcc takes a failure for a sick machine,
+ * avoids it for a minute and, where fallbacks are forbidden, fails the next checks as well: meson then
+ * notes wrong answers. So they are compiled here. */
+static const char *const while_configuring[] = {
+    "DISTCC_HOSTS=localhost",
+    "DISTCC_FALLBACK",
+    "ICECC=no",
+};
+
+char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *tools,
+                     bool configuring)
 {
     char **env = NULL;
     size_t n = 0, cap = 0;
@@ -35,6 +45,8 @@ char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *
         TP_PUSH(env, n, cap) = tp_strdup(removed[i]);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         TP_PUSH(env, n, cap) = tp_strdup(fixed[i]);
+    for (size_t i = 0; configuring && i < sizeof while_configuring / sizeof *while_configuring; i++)
+        TP_PUSH(env, n, cap) = tp_strdup(while_configuring[i]);
     long long epoch = req->source_date_epoch ? (long long)req->source_date_epoch : DEFAULT_EPOCH;
     TP_PUSH(env, n, cap) = tp_asprintf("SOURCE_DATE_EPOCH=%lld", epoch);
     /* Mesa asks git for its label; a tree without git, or inside another repository, must not

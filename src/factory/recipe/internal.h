@@ -52,8 +52,9 @@ char *tp_machine_file(const struct tp_target *target, const struct tp_tools *too
                       const struct tp_places *places);
 
 /* The environment that meson and ninja run in: what could change the bytes is fixed, what could
- * leak in is removed. An array for tp_cmd.env; tp_env_free frees it. */
-char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *tools);
+ * leak in is removed; while configuring, nothing is compiled on other machines. An array for tp_cmd.env; tp_env_free frees it. */
+char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *tools,
+                     bool configuring);
 void tp_env_free(char **env);
 
 /* Reads ninja's output line by line. */

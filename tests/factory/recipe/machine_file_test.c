@@ -227,7 +227,7 @@ static void the_environment_is_the_same_on_every_day_and_in_every_place(void **s
     (void)state;
     struct tp_build_request req = {.target = tp_target_find("host")};
     struct tp_tools t = {.path = "/usr/bin:/bin"};
-    char **env = tp_recipe_env(&req, &t);
+    char **env = tp_recipe_env(&req, &t, false);
     static const char *const fixed[] = {
         "LC_ALL=C", "TZ=UTC", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1",
         "SOURCE_DATE_EPOCH=315532800", "MESA_GIT_SHA1_OVERRIDE=", "PATH=/usr/bin:/bin",
@@ -239,9 +239,25 @@ static void the_environment_is_the_same_on_every_day_and_in_every_place(void **s
     tp_env_free(env);
     req.source_date_epoch = 1746000000;
     req.revision = "0123456789abcdef";
-    env = tp_recipe_env(&req, &t);
+    env = tp_recipe_env(&req, &t, false);
     assert_true(has(env, "SOURCE_DATE_EPOCH=1746000000"));
     assert_true(has(env, "MESA_GIT_SHA1_OVERRIDE=0123456789abcdef"));
+    tp_env_free(env);
+}
+
+static void mesons_checks_stay_on_this_machine(void **state)
+{
+    (void)state;
+    struct tp_build_request req = {.target = tp_target_find("host")};
+    struct tp_tools t = {0};
+    char **env = tp_recipe_env(&req, &t, true);
+    assert_true(has(env, "DISTCC_HOSTS=localhost"));
+    assert_true(has(env, "DISTCC_FALLBACK"));
+    assert_true(has(env, "ICECC=no"));
+    tp_env_free(env);
+    env = tp_recipe_env(&req, &t, false);
+    assert_false(has(env, "DISTCC_HOSTS=localhost"));
+    assert_false(has(env, "ICECC=no"));
     tp_env_free(env);
 }
 
@@ -259,6 +275,7 @@ int main(void)
         cmocka_unit_test(this_machines_libraries_are_out_of_androids_sight),
         cmocka_unit_test(host_android_is_native_and_includes_what_glibc_lacks),
         cmocka_unit_test(quotes_in_a_path_do_not_end_the_string),
+        cmocka_unit_test(mesons_checks_stay_on_this_machine),
         cmocka_unit_test(the_environment_is_the_same_on_every_day_and_in_every_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
