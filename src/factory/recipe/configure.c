@@ -257,7 +257,7 @@ static int configure(const struct tp_build_request *req, struct tp_error *e)
     struct tp_places places = {tree, build_dir, compat};
     machine = tp_machine_file(req->target, &tools, &places);
     meson_command(&real, tree, &command);
-    env = tp_recipe_env(req, &tools, true);
+    env = tp_recipe_env(&real, &tools, true);
     stamp = stamp_text(&command, machine, env);
     if (is_configured(&real, stamp))
         goto out;

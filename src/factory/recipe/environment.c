@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fs.h"
 #include "factory/recipe/internal.h"
 
 /* 1980-01-01 00:00:00 UTC, the time that the archives' entries bear. */
@@ -53,6 +54,11 @@ char **tp_recipe_env(const struct tp_build_request *req, const struct tp_tools *
      * answer differently (bin/git_sha1_gen.py). */
     TP_PUSH(env, n, cap) =
         tp_asprintf("MESA_GIT_SHA1_OVERRIDE=%s", req->revision ? req->revision : "");
+    /* Meson makes this folder even where it may not download; not in the tree, then. */
+    char *cache = tp_recipe_file(req, "packagecache"), *absolute = tp_absolute(cache);
+    TP_PUSH(env, n, cap) = tp_asprintf("MESON_PACKAGE_CACHE_DIR=%s", absolute);
+    free(absolute);
+    free(cache);
     if (tools->path)
         TP_PUSH(env, n, cap) = tp_asprintf("PATH=%s", tools->path);
     TP_PUSH(env, n, cap) = NULL;

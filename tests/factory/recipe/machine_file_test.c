@@ -225,12 +225,13 @@ static bool has(char **env, const char *entry)
 static void the_environment_is_the_same_on_every_day_and_in_every_place(void **state)
 {
     (void)state;
-    struct tp_build_request req = {.target = tp_target_find("host")};
+    struct tp_build_request req = {.target = tp_target_find("host"), .build_dir = "/out/b"};
     struct tp_tools t = {.path = "/usr/bin:/bin"};
     char **env = tp_recipe_env(&req, &t, false);
     static const char *const fixed[] = {
         "LC_ALL=C", "TZ=UTC", "PYTHONHASHSEED=0", "PYTHONDONTWRITEBYTECODE=1",
         "SOURCE_DATE_EPOCH=315532800", "MESA_GIT_SHA1_OVERRIDE=", "PATH=/usr/bin:/bin",
+        "MESON_PACKAGE_CACHE_DIR=/out/b/turnpike/packagecache",
         /* Removed: no "=". */
         "CFLAGS", "LDFLAGS", "CC", "PKG_CONFIG_PATH", "DESTDIR", "CPATH",
     };
@@ -248,7 +249,7 @@ static void the_environment_is_the_same_on_every_day_and_in_every_place(void **s
 static void mesons_checks_stay_on_this_machine(void **state)
 {
     (void)state;
-    struct tp_build_request req = {.target = tp_target_find("host")};
+    struct tp_build_request req = {.target = tp_target_find("host"), .build_dir = "/out/b"};
     struct tp_tools t = {0};
     char **env = tp_recipe_env(&req, &t, true);
     assert_true(has(env, "DISTCC_HOSTS=localhost"));
