@@ -283,7 +283,9 @@ static int check_names(const struct reader *r, const struct tp_form *f)
     }
     for (int i = 0; i < f->result.n; i++) {
         if (f->result.items[i].kind == TP_ITEM_DOTS && f->action != TP_ACTION_REPLACE)
-            return bad(r, f->result.line, "write the text out", "inserted text cannot hold '...'");
+            return bad(r, f->result.line, "write the text out",
+                       f->action == TP_ACTION_REMOVE ? "what is left cannot hold '...'" :
+                                                       "inserted text cannot hold '...'");
     }
     return 0;
 }

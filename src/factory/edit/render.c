@@ -376,7 +376,9 @@ void tp_render_append(const struct tp_form *f, struct tp_text *t, const struct t
     struct tp_buf text = inserted_text(f, t, NULL, inner), out = {0};
     size_t comma = end_of(t, element);
     size_t at = lines ? nl : start_of(t, place->close);
-    if (lines || (needs_lines(t->lang, tp_buf_str(&text)) && t->lang != TP_LANG_PYTHON)) {
+    bool own_line = lines ||
+                    (needs_lines(t->lang, tp_buf_str(&text)) && t->lang != TP_LANG_PYTHON);
+    if (own_line) {
         tp_buf_addc(&out, '\n');
         add_around(&out, inner, &text, trailing ? "," : "");
         tp_buf_adds(&out, lines ? "" : "\n");
@@ -384,10 +386,11 @@ void tp_render_append(const struct tp_form *f, struct tp_text *t, const struct t
         at = comma;
         add_around(&out, empty ? "" : trailing ? " " : ", ", &text, "");
     } else {
-        add_around(&out, " ", &text, " ");
+        at = comma;
+        add_around(&out, " ", &text, empty ? " " : "");
     }
     splice(t, at, 0, &out, changed);
-    if (list && !empty && !trailing && at != comma) {
+    if (list && !empty && !trailing && own_line) {
         struct tp_buf c = {0};
         struct tp_byte_range ignored;
         tp_buf_addc(&c, ',');
