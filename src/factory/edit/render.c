@@ -349,6 +349,13 @@ void tp_render_match(const struct tp_form *f, struct tp_text *t, const struct tp
             if (alone && (to == t->bytes.len || t->bytes.data[to] == '\n')) {
                 at = from;
                 len = to + (to < t->bytes.len) - from;
+            } else if (to == t->bytes.len || t->bytes.data[to] == '\n') {
+                while (at > from && (t->bytes.data[at - 1] == ' ' || t->bytes.data[at - 1] == '\t')) {
+                    at--;
+                    len++;
+                }
+            } else if (at > from && (t->bytes.data[at - 1] == ' ' || t->bytes.data[at - 1] == '\t')) {
+                len = to - at;
             }
         }
         splice(t, at, len, &out, changed);

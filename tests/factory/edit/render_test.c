@@ -137,7 +137,9 @@ static void what_is_removed_takes_its_line_along(void **state)
         {"a.c", "void f(void)\n{\n   a();\n   b();\n   c();\n}\n", REMOVE("    in function f\n", "b();", "a(); c();"),
          "void f(void)\n{\n   a();\n   c();\n}\n"},
         {"a.c", "void f(void) { a(); b(); c(); }\n", REMOVE("", "b();", "a(); c();"),
-         "void f(void) { a();  c(); }\n"},
+         "void f(void) { a(); c(); }\n"},
+        {"a.c", "void f(void) { a(); b();\n}\n", REMOVE("", "b();", "a();"), "void f(void) { a();\n}\n"},
+        {"a.c", "void f(void) { a(); b(); }\n", REMOVE("", "b();", "a();"), "void f(void) { a(); }\n"},
         {"a.py", "x = 1\ny = 2\nz = 3\n", REMOVE("", "y = 2", "x = 1\n      z = 3"), "x = 1\nz = 3\n"},
     };
     CHECK(rows);
