@@ -15,11 +15,11 @@ check 'build: standard output carries the summary alone' cmp stdout.json "$out/s
 summary=$out/summary.json
 s() { jq -r "$1" "$summary"; }
 
-check 'summary: the fields of the contract' jq -e '
+check 'summary: the fields of the contract' json_holds '
     .turnpike and .schema == 1 and .mesa.version == "25.0.7" and (.mesa|has("source") and has("revision") and has("sha256"))
     and .target == "host-android" and (.archives|length) == 2 and (.patches|length) == 2
     and all(.patches[]; .clean and .mesa_version == "25.0.7") and (.proof|length) == 2 and all(.proof[]; .ok)
-    and (.seconds.first_variant > 0) and (.seconds.other_variants > 0)' "$summary" >/dev/null
+    and (.seconds.first_variant > 0) and (.seconds.other_variants > 0)' "$summary"
 for i in 0 1; do
     path=$(s ".archives[$i].path") variant=$(s ".archives[$i].variant")
     archive=$out/$path
@@ -44,9 +44,9 @@ for i in 0 1; do
     check "$variant: refers to no atrace_*" bash -c '! grep -q atrace_ symbols'
     check "$variant: readelf sees the note" bash -c \
         "readelf -Wn '$variant/libvulkan_freedreno.so' | grep -q turnpike"
-    check "$variant: a receipt beside the archive names every edit with hashes" jq -e '
+    check "$variant: a receipt beside the archive names every edit with hashes" json_holds '
         [.patch_receipt.patches[].edits[]|select(.state=="applied")]|length > 15 and
-        all(.[]; .file and .line > 0 and (.after_sha256|length) == 64)' "$archive.receipt.json" >/dev/null
+        all(.[]; .file and .line > 0 and (.after_sha256|length) == 64)' "$archive.receipt.json"
 done
 check 'p logs a refused power constraint; b has no such thing' bash -c \
     'grep -q "KGSL refuses the power constraint" p/libvulkan_freedreno.so &&

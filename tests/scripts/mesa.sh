@@ -19,6 +19,11 @@ check() { # name, command...
     tap "$status" "$name"
 }
 
+# Does a filter hold for a JSON file? For check.
+json_holds() { # filter, file
+    jq -e "$1" "$2" >/dev/null
+}
+
 tap_close() {
     printf '1..%d\n' "$tap_count"
     exit "$tap_failed"
