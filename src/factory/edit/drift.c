@@ -256,6 +256,89 @@ static char *starting_point(const struct tp_form *f, const char *source)
     return tp_buf_take(&out);
 }
 
+/* The smallest run of whole nodes around these tokens. */
+static struct tp_span whole_nodes(struct tp_text *t, struct tp_span span)
+{
+    while (!tp_text_aligned(t, span.first, span.last, NULL, NULL)) {
+        struct tp_span wider = span;
+        TSNode node = tp_text_node_over(t, span.first, span.last);
+        if (!ts_node_is_null(node))
+            wider = tp_text_span(t, node, span.first);
+        for (int i = span.first; i <= span.last && !tp_text_has_trees(t); i++) {
+            int partner = t->tokens.at[i].partner;
+            wider.first = partner >= 0 && partner < wider.first ? partner : wider.first;
+            wider.last = partner > wider.last ? partner : wider.last;
+        }
+        if (wider.first >= span.first && wider.last <= span.last)
+            break;
+        span = wider;
+    }
+    return span;
+}
+
+/* The tokens that a metavariable or dots would stand for, between its neighbours; false where the
+ * neighbours are not there. */
+static bool stands_for(const struct tp_pattern *p, int item, const int *taken, struct tp_span span,
+                       struct tp_span *out)
+{
+    bool begins = item == 0, ends = item + 1 == p->n;
+    if (p->items[item].kind == TP_ITEM_TOKEN || (!begins && taken[item - 1] < 0) ||
+        (!ends && taken[item + 1] < 0))
+        return false;
+    out->first = begins ? span.first : taken[item - 1] + 1;
+    out->last = ends ? span.last : taken[item + 1] - 1;
+    return true;
+}
+
+/* The source of this window as a fragment, with the anchor's metavariables where it has them. */
+static char *window_fragment(const struct tp_pattern *p, struct tp_text *t, const int *taken,
+                             struct tp_span window)
+{
+    struct tp_span span = whole_nodes(t, window);
+    struct tp_buf out = {0};
+    const char *s = t->bytes.data;
+    size_t line = t->tokens.at[span.first].start, indent = 0;
+    while (line > 0 && s[line - 1] != '\n')
+        line--;
+    while (s[line + indent] == ' ' || s[line + indent] == '\t')
+        indent++;
+    size_t at = t->tokens.at[span.first].start;
+    for (int k = span.first; k <= span.last + 1; k++) {
+        for (int i = 0; i < p->n; i++) {
+            struct tp_span here;
+            if (!stands_for(p, i, taken, span, &here) || here.first != k)
+                continue;
+            const struct tp_item *it = &p->items[i];
+            bool dots = it->kind == TP_ITEM_DOTS;
+            if (!dots && (here.last < k || !tp_text_aligned(t, k, here.last, NULL, NULL)))
+                continue;
+            if (k <= span.last && here.last >= k)
+                tp_buf_add(&out, s + at, t->tokens.at[k].start - at);
+            tp_buf_addf(&out, dots ? " %.*s " : "%.*s", (int)(it->end - it->start),
+                        p->text + it->start);
+            if (here.last >= k) {
+                at = t->tokens.at[here.last].end;
+                k = here.last + 1;
+            }
+            break;
+        }
+        if (k <= span.last) {
+            tp_buf_add(&out, s + at, t->tokens.at[k].end - at);
+            at = t->tokens.at[k].end;
+        }
+    }
+    /* lines after the first lose the indentation that the first one has */
+    struct tp_buf text = {0};
+    for (size_t i = 0; i < out.len; i++) {
+        tp_buf_addc(&text, out.data[i]);
+        for (size_t n = 0; out.data[i] == '\n' && n < indent && i + 1 < out.len &&
+                           (out.data[i + 1] == ' ' || out.data[i + 1] == '\t'); n++)
+            i++;
+    }
+    tp_buf_finish(&out);
+    return tp_buf_take(&text);
+}
+
 static void explain_windows(const struct tp_form *f, struct tp_text *t, const struct tp_look *look,
                             struct tp_outcome *out)
 {
@@ -282,8 +365,11 @@ static void explain_windows(const struct tp_form *f, struct tp_text *t, const st
         best.first = lo;
         best.last = hi;
         char *source = source_lines(t, lo, hi);
-        if (!out->starting_point)
-            out->starting_point = starting_point(f, source);
+        if (!out->starting_point) {
+            char *fragment = window_fragment(p, t, taken, (struct tp_span){lo, hi});
+            out->starting_point = starting_point(f, fragment);
+            free(fragment);
+        }
         add_candidate(out, tp_text_line(t, lo), source, difference(p, t, taken, lo, hi));
         if (round == 0)
             first = best;

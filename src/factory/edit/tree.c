@@ -513,6 +513,10 @@ static int write_all(struct tp_tree *t, json_t *receipt, struct tp_error *e)
         if (r && t->receipt)
             put_receipt(t, t->receipt, NULL);
     }
+    for (int i = 0; i < t->n && !r; i++) {
+        if (!t->files[i]->exists && receipt_entry(t, t->files[i]->path))
+            prune(t, t->files[i]);
+    }
     if (!r && receipt)
         drop_unneeded_originals(t);
     if ((!r && !receipt) || (r && !t->receipt))
@@ -520,7 +524,7 @@ static int write_all(struct tp_tree *t, json_t *receipt, struct tp_error *e)
     for (int i = 0; i < n; i++) {
         if (pending[i].temp)
             unlink(pending[i].temp);
-        if (!(r ? pending[i].file->on_disk : pending[i].file->exists))
+        if (r && !pending[i].file->on_disk)
             prune(t, pending[i].file);
         free(pending[i].temp);
         free(pending[i].path);
