@@ -244,6 +244,22 @@ static void add_range(struct tp_byte_range *all, struct tp_byte_range one, bool 
         all->to = one.to;
 }
 
+/* What the first form says that says anything. */
+static enum tp_fit first_fit(const struct tp_edit *edit, struct tp_text *t,
+                             const struct tp_form **form, int *line)
+{
+    enum tp_fit fit = TP_FIT_NONE;
+    for (int i = 0; i < edit->n_forms && fit == TP_FIT_NONE; i++) {
+        struct tp_look look;
+        *form = &edit->forms[i];
+        tp_look(*form, t, &look);
+        fit = tp_look_fit(*form, &look);
+        *line = place_line(*form, t, &look);
+        tp_look_finish(&look);
+    }
+    return fit;
+}
+
 /* Changes every anchor, from the end, so that the rest stays put. One that reaches into another that
  * was just changed has to be looked up anew; returns how many were left for that. */
 static int change_anchors(const struct tp_form *f, struct tp_text *t, const struct tp_look *look,
@@ -281,7 +297,8 @@ static struct tp_byte_range anchored(const struct tp_text *t, const struct tp_lo
 }
 
 /* Makes the change, then looks again: only what is found in the text afterwards counts. */
-static void apply(const struct tp_form *f, struct tp_text *t, struct tp_outcome *out)
+static void apply(const struct tp_edit *edit, const struct tp_form *f, struct tp_text *t,
+                  struct tp_outcome *out)
 {
     enum { MAX_NESTED = 32 }; /* anchors within anchors of an `every` form */
     struct tp_look look;
@@ -303,12 +320,18 @@ static void apply(const struct tp_form *f, struct tp_text *t, struct tp_outcome 
     }
     tp_look_finish(&look);
     tp_look(f, t, &look);
+    const struct tp_form *other = f;
+    int line;
     out->form = f;
     out->state = TP_APPLIED;
     if (tp_look_fit(f, &look) != TP_FIT_ALREADY) {
         out->state = TP_FAILED;
         out->reason = tp_strdup("after the change its result is not found in the file's tree; the "
                                 "form's two fragments do not fit each other");
+    } else if (first_fit(edit, t, &other, &line) != TP_FIT_ALREADY) {
+        out->state = TP_FAILED;
+        out->reason = tp_asprintf("after the change the form \"%s\" fits as well: the edit would be "
+                                  "made again and again", other->name);
     } else if (tp_text_faults(t, changed.from, changed.to) >
                tp_text_faults(&before, was.from, was.to)) {
         out->state = TP_FAILED;
@@ -346,20 +369,11 @@ int tp_evaluate(const struct tp_edit *edit, const struct tp_buf *content, struct
     int r = tp_tree_file(tree, edit->path, &file, e);
     if (r)
         return r;
-    enum tp_fit fit = TP_FIT_NONE;
     const struct tp_form *form = NULL;
-    for (int i = 0; i < edit->n_forms && file->exists && fit == TP_FIT_NONE; i++) {
-        struct tp_look look;
-        form = &edit->forms[i];
-        tp_look(form, &file->text, &look);
-        fit = tp_look_fit(form, &look);
-        if (fit == TP_FIT_ALREADY) {
-            out->state = TP_ALREADY;
-            out->form = form;
-            out->line = place_line(form, &file->text, &look);
-        }
-        tp_look_finish(&look);
-    }
+    int line = 0;
+    enum tp_fit fit = file->exists ? first_fit(edit, &file->text, &form, &line) : TP_FIT_NONE;
+    if (fit == TP_FIT_ALREADY)
+        *out = (struct tp_outcome){.edit = edit, .state = TP_ALREADY, .form = form, .line = line};
     if (fit == TP_FIT_ALREADY)
         return 0;
     r = evidence_holds(edit->absorbed, edit->n_absorbed, edit, tree, &out->reason, &out->line, e);
@@ -376,7 +390,7 @@ int tp_evaluate(const struct tp_edit *edit, const struct tp_buf *content, struct
     if (edit->is_new_file)
         return new_file(edit, content, file, out);
     if (fit == TP_FIT_APPLIES)
-        apply(form, &file->text, out);
+        apply(edit, form, &file->text, out);
     else if (!file->exists)
         out->reason = tp_strdup("this Mesa has no such file");
     else
@@ -393,9 +407,7 @@ bool tp_evaluate_holds(const struct tp_outcome *o, const struct tp_buf *content,
     if (o->edit->is_new_file)
         return file->text.bytes.len == content->len &&
                (!content->len || !memcmp(file->text.bytes.data, content->data, content->len));
-    struct tp_look look;
-    tp_look(o->form, &file->text, &look);
-    bool holds = tp_look_fit(o->form, &look) == TP_FIT_ALREADY;
-    tp_look_finish(&look);
-    return holds;
+    const struct tp_form *form;
+    int line;
+    return first_fit(o->edit, &file->text, &form, &line) == TP_FIT_ALREADY;
 }

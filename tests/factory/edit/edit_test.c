@@ -60,6 +60,10 @@ static void forms_are_tried_in_order(void **state)
     got = edited(w, "src/a.c", "void f(void) { n(); a(); }\n", forms);
     assert_string_equal(outcome(w, 0, 0)->form->name, "new");
     free(got);
+    /* the second must not make what the first would change again */
+    assert_refused(w, "src/a.c", "void f(void) { a(); }\n",
+                   "  form \"one\"\n    match\n      b();\n    replace\n      c();\n" FORM("a();", "b();"),
+                   TP_FAILED, "form \"one\" fits as well");
     /* one that is unclear does not let the next one try */
     assert_refused(w, "src/a.c", "void f(void) { n(); n(); a(); }\n", forms, TP_DRIFTED, "stands 2 times");
 }
