@@ -76,7 +76,8 @@ static void similar_scopes(const struct tp_scope *s, struct tp_text *t, struct t
     }
 }
 
-enum { MAX_WINDOW = 160 };
+/* Of a table of a megabyte, the first part is searched for something alike. */
+enum { MAX_WINDOW = 160, MAX_CELLS = 100000000 };
 
 struct window {
     int first, last; /* tokens */
@@ -140,7 +141,8 @@ static struct window nearest(const struct tp_pattern *p, const struct tp_text *t
     int size = p->n + p->n / 2 + 6;
     if (size > MAX_WINDOW)
         size = MAX_WINDOW;
-    for (int i = scope.first; i <= scope.last; i++) {
+    int64_t cells = MAX_CELLS;
+    for (int i = scope.first; i <= scope.last && cells > 0; i++) {
         bool starts = false;
         for (int k = 0; k < p->n && k < 6 && !starts; k++)
             starts = p->items[k].kind == TP_ITEM_TOKEN && item_is(p, k, t, i);
@@ -149,6 +151,7 @@ static struct window nearest(const struct tp_pattern *p, const struct tp_text *t
         int count = scope.last - i + 1 < size ? scope.last - i + 1 : size;
         if (but->score && i < but->first && i + count > but->first)
             count = but->first - i;
+        cells -= (int64_t)count * (p->n < MAX_WINDOW ? p->n : MAX_WINDOW);
         int score = common(p, t, i, count, NULL);
         if (score > best.score)
             best = (struct window){i, i + count - 1, score};
