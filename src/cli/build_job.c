@@ -10,6 +10,7 @@
 #include "base/proc.h"
 #include "cli/build.h"
 #include "revision.h"
+#include "factory/chips/chips.h"
 #include "factory/edit/edit.h"
 #include "factory/package/package.h"
 #include "factory/recipe/recipe.h"
@@ -113,7 +114,8 @@ static int patch(struct job *j, struct driver *d, bool check_only, struct tp_err
                                .variant = d->variant,
                                .with = j->a->with.at,
                                .without = j->a->without.at,
-                               .driver_version = d->version};
+                               .driver_version = d->version,
+                               .add_to_note = tp_chips_add_to_note};
     struct tp_editing s;
     int r = tp_editing_run(&s, j->source.tree, j->patches_dir, &sel, true, e);
     if (!r && !s.clean) {

@@ -12,7 +12,8 @@
 #include "base/proc.h"
 #include "cli/cli.h"
 
-static const struct tp_command *const commands[] = {&tp_command_build, &tp_command_patch};
+static const struct tp_command *const commands[] = {&tp_command_build, &tp_command_chips,
+                                                   &tp_command_patch};
 
 static void print_help(FILE *out)
 {

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "factory/chips/chips.h"
 #include "factory/edit/edit.h"
 #include "factory/recipe/recipe.h"
 
@@ -92,6 +93,7 @@ static int apply(const struct arguments *a, struct tp_error *e)
         .variant = a->variant ? a->variant : 'b',
         .with = a->with.at,
         .without = a->without.at,
+        .add_to_note = tp_chips_add_to_note,
     };
     struct tp_editing s;
     int r = tp_editing_run(&s, a->tree, patches, &sel, !a->check, e);

@@ -46,7 +46,7 @@ check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in '' build patch; do
+for command in "" build chips patch; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0

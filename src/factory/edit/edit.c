@@ -111,7 +111,7 @@ static void hash_selection(struct tp_editing *s, const struct tp_selection *sel)
 }
 
 /* The ELF note's JSON: which patches are in this driver. */
-static char *note_json(const struct tp_editing *s)
+static char *note_json(struct tp_editing *s)
 {
     json_t *patches = json_array();
     for (int i = 0; i < s->n; i++) {
@@ -123,6 +123,8 @@ static char *note_json(const struct tp_editing *s)
     json_t *note = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o}", "turnpike", TP_VERSION, "schema",
                              1, "driver", s->driver_version, "variant", variant, "target", s->target,
                              "mesa", s->tree.version, "patches", patches);
+    if (s->add_to_note)
+        s->add_to_note(&s->tree, note);
     char *text = json_dumps(note, JSON_COMPACT);
     json_decref(note);
     return text;
@@ -146,7 +148,7 @@ static char *c_literal(const char *text)
 }
 
 /* A new file's content; @NAME@ words of a template are filled in. */
-static void fill_in(const struct tp_editing *s, const struct tp_edit *edit, struct tp_buf *out)
+static void fill_in(struct tp_editing *s, const struct tp_edit *edit, struct tp_buf *out)
 {
     tp_buf_clear(out);
     if (!edit->is_template) {
@@ -410,6 +412,7 @@ int tp_editing_run(struct tp_editing *s, const char *root, const char *patches_d
                            "the driver's version holds a character that has no place there");
     }
     s->target = tp_strdup(sel->target);
+    s->add_to_note = sel->add_to_note;
     int r = tp_patch_set_read(patches_dir, &s->set, e);
     if (!r)
         r = check_ids(&s->set, sel->with, "--with", e);

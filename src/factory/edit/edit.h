@@ -25,6 +25,8 @@ struct tp_selection {
     const char *const *with;    /* ids switched on; NULL or NULL-terminated */
     const char *const *without; /* ids left out */
     const char *driver_version; /* "WN-1.05-b"; NULL: made of Mesa's version */
+    /* Adds to the ELF note's JSON what it shall say besides the patches; may be NULL. */
+    void (*add_to_note)(struct tp_tree *tree, json_t *note);
 };
 
 /* The nearest thing to an anchor that was not found. Owns its strings. */
@@ -62,6 +64,7 @@ struct tp_editing {
     struct tp_patch_set set;
     char *target, *driver_version;
     char variant;
+    void (*add_to_note)(struct tp_tree *tree, json_t *note);
     char selection[TP_SHA256_HEX]; /* hash of all that decides the outcome besides the tree */
     struct tp_patch_outcome *patches;
     int n;
