@@ -303,16 +303,17 @@ static void apply(const struct tp_edit *edit, const struct tp_form *f, struct tp
     enum { MAX_NESTED = 32 }; /* anchors within anchors of an `every` form */
     struct tp_look look;
     tp_look(f, t, &look);
-    struct tp_text before;
-    tp_text_init(&before, t->lang, t->bytes.data, t->bytes.len);
     struct tp_byte_range changed = {0, 0}, was;
+    int faults;
     if (f->action == TP_ACTION_APPEND) {
         was.from = t->tokens.at[look.open.at[0].open].start;
         was.to = t->tokens.at[look.open.at[0].close].end;
+        faults = tp_text_faults(t, was.from, was.to);
         tp_render_append(f, t, &look.open.at[0], &changed);
     } else {
         bool first = true;
         was = anchored(t, &look);
+        faults = tp_text_faults(t, was.from, was.to);
         for (int i = 0; i < MAX_NESTED && change_anchors(f, t, &look, &changed, &first); i++) {
             tp_look_finish(&look);
             tp_look(f, t, &look);
@@ -332,14 +333,12 @@ static void apply(const struct tp_edit *edit, const struct tp_form *f, struct tp
         out->state = TP_FAILED;
         out->reason = tp_asprintf("after the change the form \"%s\" fits as well: the edit would be "
                                   "made again and again", other->name);
-    } else if (tp_text_faults(t, changed.from, changed.to) >
-               tp_text_faults(&before, was.from, was.to)) {
+    } else if (tp_text_faults(t, changed.from, changed.to) > faults) {
         out->state = TP_FAILED;
         out->reason = tp_strdup("the changed declaration does not parse as well as before");
     }
     out->line = place_line(f, t, &look);
     tp_look_finish(&look);
-    tp_text_finish(&before);
 }
 
 static int new_file(const struct tp_edit *edit, const struct tp_buf *content,

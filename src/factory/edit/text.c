@@ -58,10 +58,51 @@ static bool brace_ends(const struct tp_text *t, int first, int open, int close)
     return before >= first && tp_token_is(t, before, ")");
 }
 
+/* Does a statement of a Python module begin here: in the first column, and not as the next part of
+ * the one before (`else:`, what is decorated, a line that a backslash continues)? */
+static bool begins_statement(const struct tp_text *t, int token, bool decorated)
+{
+    static const char *const parts[] = {"else", "elif", "except", "finally"};
+    size_t at = t->tokens.at[token].start;
+    if (decorated || at == 0 || t->bytes.data[at - 1] != '\n' ||
+        (at > 1 && t->bytes.data[at - 2] == '\\'))
+        return false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (tp_token_is(t, token, parts[i]))
+            return false;
+    }
+    return true;
+}
+
+static void split_python(struct tp_text *t)
+{
+    int cap = 0, first = 0;
+    bool decorated = false;
+    const struct tp_tokens *k = &t->tokens;
+    for (int i = 0; i < k->n; i++) {
+        if (i > first && begins_statement(t, i, decorated)) {
+            TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){.first = first, .last = i - 1};
+            first = i;
+        }
+        if (i == first)
+            decorated = tp_token_is(t, i, "@");
+        else if (tp_token_is(t, i, "def") || tp_token_is(t, i, "class"))
+            decorated = false;
+        if (k->at[i].partner > i)
+            i = k->at[i].partner;
+    }
+    if (k->n)
+        TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){.first = first, .last = k->n - 1};
+}
+
 static void split_chunks(struct tp_text *t)
 {
     int cap = 0, first = -1;
     const struct tp_tokens *k = &t->tokens;
+    if (t->lang == TP_LANG_PYTHON) {
+        split_python(t);
+        return;
+    }
     if (t->lang != TP_LANG_C && t->lang != TP_LANG_CPP) {
         if (k->n)
             TP_PUSH(t->chunks, t->n_chunks, cap) = (struct tp_chunk){.last = k->n - 1};
@@ -114,16 +155,13 @@ static void read_text(struct tp_text *t)
     split_chunks(t);
 }
 
-static void forget(struct tp_text *t)
+static void free_chunks(struct tp_chunk *chunks, int n)
 {
-    for (int i = 0; i < t->n_chunks; i++) {
-        if (t->chunks[i].tree)
-            ts_tree_delete(t->chunks[i].tree);
+    for (int i = 0; i < n; i++) {
+        if (chunks[i].tree)
+            ts_tree_delete(chunks[i].tree);
     }
-    free(t->chunks);
-    t->chunks = NULL;
-    t->n_chunks = 0;
-    tp_tokens_finish(&t->tokens);
+    free(chunks);
 }
 
 void tp_text_init(struct tp_text *t, enum tp_language lang, const char *bytes, size_t len)
@@ -135,15 +173,65 @@ void tp_text_init(struct tp_text *t, enum tp_language lang, const char *bytes, s
 
 void tp_text_finish(struct tp_text *t)
 {
-    forget(t);
+    free_chunks(t->chunks, t->n_chunks);
+    t->chunks = NULL;
+    t->n_chunks = 0;
+    tp_tokens_finish(&t->tokens);
     tp_buf_finish(&t->bytes);
+}
+
+/* Bytes of the text. A Python statement takes its last line's end along, and the directive, too. */
+static uint32_t chunk_base(const struct tp_text *t, const struct tp_chunk *c)
+{
+    return t->tokens.at[c->first].start;
+}
+
+static uint32_t chunk_end(const struct tp_text *t, const struct tp_chunk *c)
+{
+    uint32_t end = t->tokens.at[c->last].end;
+    bool line = t->lang == TP_LANG_PYTHON || t->tokens.at[c->last].kind == TP_TOKEN_LINE_END;
+    return line && end < t->bytes.len && t->bytes.data[end] == '\n' ? end + 1 : end;
+}
+
+/* Trees count bytes from their declaration's start, so those of declarations that lie wholly in front
+ * of a change, or behind it, hold on. */
+static void keep_trees(struct tp_text *t, struct tp_text *old, size_t from, size_t to, size_t n)
+{
+    if (t->lang != old->lang)
+        return;
+    int front = 0;
+    while (front < t->n_chunks && front < old->n_chunks) {
+        struct tp_chunk *a = &t->chunks[front], *b = &old->chunks[front];
+        /* not the last one in front: what follows may decide where it ends */
+        if (chunk_end(old, b) >= from || chunk_base(t, a) != chunk_base(old, b) ||
+            chunk_end(t, a) != chunk_end(old, b))
+            break;
+        a->tree = b->tree;
+        a->unreadable = b->unreadable;
+        b->tree = NULL;
+        front++;
+    }
+    for (int i = t->n_chunks - 1, k = old->n_chunks - 1; i >= front && k >= front; i--, k--) {
+        struct tp_chunk *a = &t->chunks[i], *b = &old->chunks[k];
+        if (chunk_base(old, b) <= to || chunk_base(t, a) != chunk_base(old, b) - to + from + n ||
+            chunk_end(t, a) != chunk_end(old, b) - to + from + n)
+            break;
+        a->tree = b->tree;
+        a->unreadable = b->unreadable;
+        b->tree = NULL;
+    }
 }
 
 void tp_text_replace(struct tp_text *t, size_t offset, size_t len, const char *with, size_t n)
 {
-    forget(t);
-    tp_buf_splice(&t->bytes, offset, len, with, n);
+    struct tp_text old = *t;
+    *t = (struct tp_text){.lang = old.lang};
+    tp_buf_add(&t->bytes, tp_buf_str(&old.bytes), offset);
+    tp_buf_add(&t->bytes, with, n);
+    tp_buf_add(&t->bytes, tp_buf_str(&old.bytes) + offset + len, old.bytes.len - offset - len);
     read_text(t);
+    keep_trees(t, &old, offset, offset + len, n);
+    tp_text_finish(&old);
 }
 
 int tp_text_line_at(const struct tp_text *t, size_t offset)
@@ -175,23 +263,6 @@ static struct tp_chunk *chunk_of(struct tp_text *t, int token)
             hi = mid;
     }
     return lo <= hi ? &t->chunks[lo] : NULL;
-}
-
-/* Bytes, from the first token's start; a Python chunk starts at 0, since indentation is syntax. */
-static uint32_t chunk_base(const struct tp_text *t, const struct tp_chunk *c)
-{
-    return t->lang == TP_LANG_PYTHON ? 0 : t->tokens.at[c->first].start;
-}
-
-static uint32_t chunk_end(const struct tp_text *t, const struct tp_chunk *c)
-{
-    if (t->lang == TP_LANG_PYTHON)
-        return (uint32_t)t->bytes.len;
-    uint32_t end = t->tokens.at[c->last].end;
-    /* A directive's node wants its newline. */
-    if (t->tokens.at[c->last].kind == TP_TOKEN_LINE_END && end < t->bytes.len)
-        end++;
-    return end;
 }
 
 /* Directives inside brackets (`#ifdef` around an element of an initialiser, around half a condition)

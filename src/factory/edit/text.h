@@ -8,10 +8,10 @@
 #include "factory/edit/lex.h"
 
 /*
- * C and C++ are parsed one top-level declaration at a time, and only those that are asked about: a
- * patch set looks at some thirty functions of a source of megabytes. An unusual macro elsewhere in
- * the file then cannot disturb the tree of the function at hand. Python is parsed whole; Meson and
- * plain text have tokens only.
+ * C, C++ and Python are parsed one top-level declaration or statement at a time, and only those that
+ * are asked about: a patch set looks at some thirty functions of a source of megabytes. An unusual
+ * macro elsewhere in the file then cannot disturb the tree of the function at hand, and after a
+ * change only the changed declaration is parsed anew. Meson and plain text have tokens only.
  */
 struct tp_chunk {
     int first, last; /* tokens, inclusive */
