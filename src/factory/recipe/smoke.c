@@ -6,6 +6,8 @@
 #include <sys/utsname.h>
 
 #include "base/fs.h"
+#include "entry_header_text.h"
+#include "entry_text.h"
 #include "factory/recipe/internal.h"
 #include "smoke_client_text.h"
 
@@ -22,21 +24,33 @@ static bool is_arm64_machine(void)
     return !uname(&u) && !strcmp(u.machine, "aarch64");
 }
 
+/* The client's files, written into the build's folder. The header is found beside the others. */
+static int write_client(char *sources[3], struct tp_error *e)
+{
+    int r = tp_mkdirs_for(sources[0], e);
+    if (!r)
+        r = tp_write_file(sources[0], smoke_client_text, sizeof smoke_client_text - 1, 0644, e);
+    if (!r)
+        r = tp_write_file(sources[1], entry_text, sizeof entry_text - 1, 0644, e);
+    if (!r)
+        r = tp_write_file(sources[2], entry_header_text, sizeof entry_header_text - 1, 0644, e);
+    return r;
+}
+
 /* Compiles the client for the target with the driver's own compiler and Mesa's Vulkan headers. */
 static int build_client(const struct tp_build_request *req, const struct tp_tools *tools,
                         const char *client, struct tp_error *e)
 {
-    char *source = tp_recipe_file(req, "smoke_client.c");
+    char *sources[] = {tp_recipe_file(req, "smoke_client.c"), tp_recipe_file(req, "entry.c"),
+                       tp_recipe_file(req, "entry.h")};
     char *headers = tp_asprintf("-I%s/include", req->tree);
     struct tp_buf said = {0};
-    int r = tp_mkdirs_for(source, e);
-    if (!r)
-        r = tp_write_file(source, smoke_client_text, sizeof smoke_client_text - 1, 0644, e);
+    int r = write_client(sources, e);
     if (r)
         goto out;
     struct tp_cmd cmd = {
-        .argv = (const char *const[]){tools->cc, "-std=gnu11", "-O1", "-rdynamic", headers, source,
-                                      "-o", client, "-ldl", NULL},
+        .argv = (const char *const[]){tools->cc, "-std=gnu11", "-O1", "-rdynamic", headers,
+                                      sources[0], sources[1], "-o", client, "-ldl", NULL},
         .timeout_ms = CLIENT_MS,
         .out = &said,
         .err = &said,
@@ -44,12 +58,13 @@ static int build_client(const struct tp_build_request *req, const struct tp_tool
     };
     r = tp_run(&cmd, e);
     if (r > 0)
-        r = tp_fail(e, TP_STATUS_FAILED, -EIO, source, NULL, "does not compile with %s: %.800s",
-                    tools->cc, tp_buf_str(&said));
+        r = tp_fail(e, TP_STATUS_FAILED, -EIO, sources[0], NULL,
+                    "does not compile with %s: %.800s", tools->cc, tp_buf_str(&said));
 out:
     tp_buf_finish(&said);
     free(headers);
-    free(source);
+    for (size_t i = 0; i < 3; i++)
+        free(sources[i]);
     return r;
 }
 
