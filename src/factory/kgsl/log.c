@@ -172,6 +172,7 @@ void tp_kgsl_line_list_end(struct tp_kgsl_line *line)
 void tp_kgsl_line_end(struct tp_kgsl_line *line)
 {
     int saved = errno, fd = atomic_load(&log_fd);
+    tp_kgsl_line_list_end(line);
     if (line->on && fd >= 0) {
         put(line, "}\n", 2);
         /* A line that cannot be written is lost; the client must not notice. */
@@ -185,6 +186,7 @@ void tp_kgsl_line_result(struct tp_kgsl_line *line, int64_t result)
 {
     if (!line->on)
         return;
+    tp_kgsl_line_list_end(line); /* of a call that failed within it */
     /* The end has its room, whatever came before. */
     put_text(line, ",\"ret\":");
     if (result < 0)

@@ -27,6 +27,10 @@ run_chip() { # chip, variables...
         LD_PRELOAD="$library" timeout 10 "$client" "$driver" 3 >"$TP_TMP/result" 2>"$TP_TMP/errors"
 }
 
+json_slurped() { # filter over the list of lines, file
+    jq -es "$@" >"$TP_TMP/jq"
+}
+
 balanced='[.[] | select(.call == "close" or .call == "exit")] | length > 0 and
     all(.leaked_buffers == 0 and .leaked_contexts == 0 and .leaked_timelines == 0 and
         .pending_jobs == 0 and .pending_fences == 0 and .gpu_faults == 0 and .bad_packets == 0)'
@@ -34,7 +38,7 @@ balanced='[.[] | select(.call == "close" or .call == "exit")] | length > 0 and
 for chip in 618 650 725 730 740 750 X1-85; do
     run_chip "$chip"
     check "$chip: creates, submits, waits, reads right results" test $? -eq 0
-    check "$chip: nothing is left" jq -es "$balanced" "$TP_TMP/log"
+    check "$chip: nothing is left" json_slurped "$balanced" "$TP_TMP/log"
 done
 for chip in 810 830 840; do
     run_chip "$chip" TURNPIKE_KGSL_KERNEL=old

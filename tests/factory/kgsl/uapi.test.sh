@@ -18,7 +18,7 @@ done
 # lower part.
 "$TURNPIKE" chips "$pristine" --json - >"$TP_TMP/chips.json"
 check 'chips lists the pristine tree' test $? -eq 0
-jq -r '.chips[] | select(.generation == "A6xx" or .generation == "A7xx") | .name as $n |
+jq -r '.chips[] | select(.generation == "A6XX" or .generation == "A7XX") | .name as $n |
     .chip_ids[] | "\(.) \($n)"' "$TP_TMP/chips.json" >"$TP_TMP/ids"
 check 'there are some' test "$(wc -l <"$TP_TMP/ids")" -gt 20
 while read -r id name; do
