@@ -71,6 +71,7 @@ struct tp_client {
     VkDevice device;
     uint32_t family; /* with graphics and compute */
     VkQueue queue;   /* its first */
+    bool lost;       /* a call has answered that the device is lost: it is only destroyed then */
     unsigned fds_before; /* open fds after a first instance has come and gone */
     unsigned fds_known;  /* left open by what the fact export_keeps_fd says */
     char fds_lost[200];  /* "CHECK 1, …": checks that left fds open */
@@ -124,7 +125,7 @@ struct tp_run {
     struct tp_item *items;
     size_t item_count, item_room;
     VkSemaphore timeline; /* signalled on failure, so that no submit waits for it for ever */
-    bool failed, skipped;
+    bool failed, skipped, lost;
     char detail[400];
 };
 

@@ -192,7 +192,8 @@ static void check_teardown(struct tp_run *r)
     struct tp_client *client = r->client;
     VkResult idle = VK_SUCCESS;
     if (client->device) {
-        idle = r->vk->DeviceWaitIdle(client->device);
+        if (!client->lost)
+            idle = r->vk->DeviceWaitIdle(client->device);
         r->vk->DestroyDevice(client->device, NULL);
     }
     client->device = r->device = VK_NULL_HANDLE;
@@ -217,9 +218,12 @@ static void run_checks(struct tp_client *client)
         !tp_check_run(client, &tp_check_device))
         return;
     for (size_t g = 0; g < GROUPS; g++) {
-        for (const struct tp_check *c = groups[g].checks; c->id; c++) {
-            if (is_wanted(&client->options, g, c))
-                tp_check_run(client, c);
+        for (const struct tp_check *c = groups[g].checks; c->id && !client->lost; c++) {
+            if (!is_wanted(&client->options, g, c))
+                continue;
+            tp_check_run(client, c);
+            if (client->lost)
+                tp_print_string("lost", c->id);
         }
     }
 }

@@ -49,6 +49,7 @@ void tp_note(struct tp_run *r, const char *format, ...)
 
 VkResult tp_called(struct tp_run *r, const char *name, VkResult result)
 {
+    r->lost |= result == VK_ERROR_DEVICE_LOST;
     if (result < 0)
         tp_failed(r, "%s: %s (%d)", name, tp_vk_result(result), result);
     return result;
@@ -56,6 +57,7 @@ VkResult tp_called(struct tp_run *r, const char *name, VkResult result)
 
 void tp_called_for(struct tp_run *r, const char *name, VkResult result, VkResult wanted)
 {
+    r->lost |= result == VK_ERROR_DEVICE_LOST;
     if (result == wanted)
         return;
     tp_failed(r, "%s: %s (%d), where %s is right", name, tp_vk_result(result), result,
@@ -126,10 +128,10 @@ void *tp_heap(struct tp_run *r, size_t count, size_t size)
 }
 
 /* Nothing may be destroyed that a submit still uses: a check that was left in between has to let
- * its submits come to an end first. */
+ * its submits come to an end first. Those of a lost device have. */
 static void settle(struct tp_run *r)
 {
-    if (!r->failed || !r->device)
+    if (!r->failed || !r->device || r->lost)
         return;
     if (r->timeline) {
         VkSemaphoreSignalInfo signal = {
@@ -180,6 +182,7 @@ bool tp_check_run(struct tp_client *client, const struct tp_check *check)
     bool had_device = client->device;
     tp_layers_now(client, check->id);
     tp_run_execute(&r, check->run);
+    client->lost |= r.lost;
     if (had_device)
         note_fds(client, check->id, fds);
     if (!r.failed && tp_layers_messages(client) != messages) {
