@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *cut = memmem(in, size, "\n---\n", 5);
     size_t lines = cut ? (size_t)(cut - in) + 1 : size;
     struct tp_buf text = {0};
-    tp_buf_addf(&text, "patch x\ntitle t\nupstream needed\nedit %s\n", path);
+    tp_buf_addf(&text, "patch x\ntitle t\nupstream needed 2026-11-29 x\nedit %s\n", path);
     tp_buf_add(&text, in, lines);
     struct tp_patch patch;
     struct tp_error e = {0};

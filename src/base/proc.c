@@ -32,6 +32,11 @@ bool tp_interrupted(void)
     return interrupted != 0;
 }
 
+int tp_interrupt_signal(void)
+{
+    return interrupted;
+}
+
 int64_t tp_now_ns(void)
 {
     struct timespec ts;

@@ -39,6 +39,8 @@ bool tp_have_program(const char *name);
  * Long loops ask it and unwind with -EINTR. */
 void tp_catch_interrupts(void);
 bool tp_interrupted(void);
+/* The signal that came, 0 for none. */
+int tp_interrupt_signal(void);
 
 /* CLOCK_MONOTONIC, nanoseconds. */
 int64_t tp_now_ns(void);

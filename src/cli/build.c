@@ -58,7 +58,7 @@ static int parse(int argc, char **argv, struct tp_build_arguments *a)
     }
     if (optind < argc)
         return tp_cli_usage(cmd, "'%s' is one argument too many", argv[optind]);
-    return 0;
+    return tp_cli_contradiction(cmd, &a->with, &a->without);
 }
 
 static int run(int argc, char **argv)

@@ -88,6 +88,32 @@ static int lock_out(struct job *j, struct tp_error *e)
     return 0;
 }
 
+/* The work folder is emptied by the next build, so it must be one that a build made, and not hold what
+ * the user asked to build from. */
+static int claim_work(struct job *j, struct tp_error *e)
+{
+    static const char name[] = ".turnpike-work";
+    char *mark = tp_join(j->work, name);
+    char *mesa = j->a->mesa ? realpath(j->a->mesa, NULL) : NULL;
+    char *work = realpath(j->work, NULL);
+    size_t n = work ? strlen(work) : 0;
+    int r = 0;
+    if (mesa && work && !strncmp(mesa, work, n) && (mesa[n] == '/' || !mesa[n]))
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, j->a->mesa, "copy it elsewhere, or name another --out",
+                    "it lies in the work folder of this --out, which a build empties");
+    else if (work && !tp_exists(mark) && rmdir(j->work) < 0)
+        r = tp_fail(e, TP_STATUS_INPUT, -EEXIST, j->work, "move it away, or name another --out",
+                    "it holds something that no build of turnpike put there");
+    if (!r)
+        r = tp_mkdirs(j->work, e);
+    if (!r)
+        r = tp_write_file(mark, "", 0, 0644, e);
+    free(work);
+    free(mesa);
+    free(mark);
+    return r;
+}
+
 static int get_source(struct job *j, struct tp_error *e)
 {
     char *tree = tp_join(j->work, "mesa");
@@ -278,13 +304,16 @@ static json_t *summary_json(const struct job *j)
 
 static int finish(struct job *j, struct tp_error *e)
 {
+    char *path = tp_join(j->out, "summary.json");
     int r = 0;
+    unlink(path); /* from here on, what an earlier build said holds no longer */
     for (int i = 0; i < j->n && !r; i++)
         r = package(j, &j->drivers[i], e);
-    if (r)
+    if (r) {
+        free(path);
         return r;
+    }
     json_t *summary = summary_json(j);
-    char *path = tp_join(j->out, "summary.json");
     r = tp_cli_write_json(summary, path, e);
     if (!r && j->a->json)
         r = tp_cli_write_json(summary, j->a->json, e);
@@ -340,12 +369,10 @@ static int work(struct job *j, struct tp_error *e)
     int r = prepare(j, e);
     if (!r)
         r = lock_out(j, e);
-    char *summary = j->out ? tp_join(j->out, "summary.json") : NULL;
     char *build_dir = j->work ? tp_join(j->work, "build") : NULL;
     if (!r)
-        r = tp_mkdirs(j->work, e);
-    if (!r) { /* what an earlier build said holds no longer */
-        unlink(summary);
+        r = claim_work(j, e);
+    if (!r) {
         unlink(j->log);
         r = tp_remove_tree(build_dir, e);
     }
@@ -370,7 +397,6 @@ static int work(struct job *j, struct tp_error *e)
     if (!r)
         r = finish(j, e);
     free(build_dir);
-    free(summary);
     return r;
 }
 

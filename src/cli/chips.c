@@ -97,6 +97,8 @@ static int run(int argc, char **argv)
     }
     if (argc - optind != 1)
         return tp_cli_usage(cmd, "name one tree of Mesa, one driver or one archive");
+    if (tp_cli_operands(cmd, argc, argv))
+        return TP_STATUS_INPUT;
     struct tp_error e = {0};
     char *version = NULL;
     json_t *chips = NULL;

@@ -24,11 +24,19 @@ extern const struct tp_command tp_command_build, tp_command_chips, tp_command_pa
  * option's val, or '?' after having said what was wrong. --help is handled: prints and exits 0. */
 int tp_cli_option(const struct tp_command *cmd, int argc, char **argv);
 
+/* Says so, and returns 2, when one of the arguments behind the options is empty. */
+int tp_cli_operands(const struct tp_command *cmd, int argc, char **argv);
+
 /* Prints "turnpike CMD: where: what" and what to do; returns the exit status. */
 int tp_cli_fail(const struct tp_command *cmd, const struct tp_error *e);
 /* As above for wrong usage; names the command's --help. */
 int tp_cli_usage(const struct tp_command *cmd, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Says so, and returns 2, when an id is both switched on and left out. */
+struct tp_cli_list;
+int tp_cli_contradiction(const struct tp_command *cmd, const struct tp_cli_list *with,
+                         const struct tp_cli_list *without);
 
 /* A NULL-terminated list of borrowed strings that grows; {0} is empty. */
 struct tp_cli_list {

@@ -60,13 +60,23 @@ static const char *option_name(const struct tp_command *cmd, int val)
     return o->name ? o->name : "?";
 }
 
+static bool takes_value(const struct tp_command *cmd, int val)
+{
+    for (const struct option *o = cmd->options; o->name; o++) {
+        if (o->val == val)
+            return o->has_arg == required_argument;
+    }
+    return false;
+}
+
 int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
 {
     opterr = 0;
     int val = getopt_long(argc, argv, ":h", cmd->options, NULL);
     if (val == 'h') {
+        struct tp_error e = {0};
         fputs(cmd->help, stdout);
-        exit(TP_STATUS_OK);
+        exit(tp_cli_flush(&e) ? tp_cli_fail(cmd, &e) : TP_STATUS_OK);
     }
     if (val == ':') {
         tp_cli_usage(cmd, "--%s needs a value", option_name(cmd, optopt));
@@ -74,7 +84,21 @@ int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
     }
     if (val == '?')
         tp_cli_usage(cmd, "there is no option '%s'", argv[optind - 1]);
+    if (val != -1 && val != '?' && takes_value(cmd, val) && !*optarg) {
+        /* as in --ndk "$UNSET": not the same as leaving it out */
+        tp_cli_usage(cmd, "--%s has an empty value", option_name(cmd, val));
+        return '?';
+    }
     return val;
+}
+
+int tp_cli_operands(const struct tp_command *cmd, int argc, char **argv)
+{
+    for (int i = optind; i < argc; i++) {
+        if (!*argv[i])
+            return tp_cli_usage(cmd, "an argument is empty");
+    }
+    return TP_STATUS_OK;
 }
 
 void tp_cli_list_add(struct tp_cli_list *l, const char *s)
@@ -89,6 +113,18 @@ void tp_cli_list_finish(struct tp_cli_list *l)
 {
     free(l->at);
     *l = (struct tp_cli_list){0};
+}
+
+int tp_cli_contradiction(const struct tp_command *cmd, const struct tp_cli_list *with,
+                         const struct tp_cli_list *without)
+{
+    for (int i = 0; i < with->n; i++) {
+        for (int k = 0; k < without->n; k++) {
+            if (!strcmp(with->at[i], without->at[k]))
+                return tp_cli_usage(cmd, "%s is both switched on and left out", with->at[i]);
+        }
+    }
+    return TP_STATUS_OK;
 }
 
 int tp_cli_flush(struct tp_error *e)
@@ -139,8 +175,15 @@ int main(int argc, char **argv)
         return TP_STATUS_OK;
     }
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
-        if (!strcmp(argv[1], commands[i]->name))
-            return commands[i]->run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i]->name) != 0)
+            continue;
+        int status = commands[i]->run(argc - 1, argv + 1);
+        if (tp_interrupted()) { /* all is cleaned up: end as an interrupted program ends */
+            fflush(NULL);
+            signal(tp_interrupt_signal(), SIG_DFL);
+            raise(tp_interrupt_signal());
+        }
+        return status;
     }
     fprintf(stderr, "turnpike: there is no command '%s'\n  what to do: see `turnpike --help`\n",
             argv[1]);

@@ -1,6 +1,7 @@
 /* turnpike patch: the patch set on a tree of Mesa. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -58,6 +59,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         return tp_cli_usage(cmd, argc == optind ? "which tree? name its folder" :
                                                   "one tree at a time");
     a->tree = argv[optind];
+    if (tp_cli_operands(cmd, argc, argv) || tp_cli_contradiction(cmd, &a->with, &a->without))
+        return TP_STATUS_INPUT;
     if (a->revert && (a->check || a->diff || a->with.n || a->without.n))
         return tp_cli_usage(cmd, "--revert goes alone");
     return 0;
@@ -101,8 +104,7 @@ static int apply(const struct arguments *a, struct tp_error *e)
     struct tp_buf text = {0};
     if (!r && a->diff)
         r = tp_editing_diff(&s, &text, e);
-    if (!r && !a->check && s.clean)
-        r = tp_editing_write(&s, e);
+    /* The report goes out first: when it cannot, the tree stays as it is. */
     if (!r && a->json) {
         json_t *j = tp_editing_json(&s);
         r = tp_cli_write_json(j, a->json, e);
@@ -112,12 +114,16 @@ static int apply(const struct arguments *a, struct tp_error *e)
         if (!a->diff || !s.clean)
             tp_editing_table(&s, &text);
         fputs(tp_buf_str(&text), stdout);
-        if (!a->diff || !s.clean)
-            print_summary(&s, !a->check);
         r = tp_cli_flush(e);
     } else if (!r && quiet && !s.clean) {
         /* the JSON has it all; a person at the terminal wants a word, too */
         fprintf(stderr, "turnpike patch: %s: not clean, nothing was written\n", a->tree);
+    }
+    if (!r && !a->check && s.clean && (r = tp_editing_write(&s, e)) && a->json && !quiet)
+        unlink(a->json); /* it tells of what was not done */
+    if (!r && !quiet && (!a->diff || !s.clean)) {
+        print_summary(&s, !a->check);
+        r = tp_cli_flush(e);
     }
     int status = r ? (int)e->status : s.clean ? TP_STATUS_OK : TP_STATUS_FAILED;
     tp_buf_finish(&text);

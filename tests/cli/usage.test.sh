@@ -18,10 +18,13 @@ refused() {
 
 mkdir -p mesa/src empty patches
 echo 25.0.7 >mesa/VERSION
-printf 'patch a\ntitle t\nupstream needed\nedit x.c\n  form "f"\n    match\n      foo(\n    replace\n      bar\n' >patches/1.edit
+printf 'patch a\ntitle t\nupstream needed 2026-11-29 x\nedit x.c\n  form "f"\n    match\n      foo(\n    replace\n      bar\n' >patches/1.edit
 refused 2 "no command 'bild'" bild
 refused 2 'which tree' patch
 refused 2 'one tree at a time' patch mesa mesa
+refused 2 'argument is empty' patch ''
+refused 2 'has an empty value' build --ndk ''
+refused 2 'both switched on and left out' patch mesa --with autotune --without autotune
 refused 2 "no option '--chekc'" patch --chekc mesa
 refused 2 '--variant is b or p' patch mesa --variant x
 refused 2 '--target needs a value' patch mesa --target

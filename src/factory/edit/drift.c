@@ -293,11 +293,13 @@ static bool stands_for(const struct tp_pattern *p, int item, const int *taken, s
     return true;
 }
 
-/* The source of this window as a fragment, with the anchor's metavariables where it has them. */
+/* The source of this window as a fragment (or NULL), with the anchor's metavariables where it has them. */
 static char *window_fragment(const struct tp_pattern *p, struct tp_text *t, const int *taken,
                              struct tp_span window)
 {
     struct tp_span span = whole_nodes(t, window);
+    if (span.last - span.first > 3 * (window.last - window.first) + 60)
+        return NULL; /* a whole function is no place to start from: the old anchor is a better one */
     struct tp_buf out = {0};
     const char *s = t->bytes.data;
     size_t line = t->tokens.at[span.first].start, indent = 0;

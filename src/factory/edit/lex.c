@@ -280,6 +280,63 @@ static void pair_brackets(const char *s, struct tp_tokens *t)
     free(stack);
 }
 
+/* A branch of #if … #endif: does it count, did an earlier one surely, did the group around it? */
+struct branch {
+    bool dead, taken, outer;
+};
+
+/* 0: surely false, 1: surely true, -1: who knows. The condition's tokens begin at i. */
+static int constant(const char *s, const struct tp_tokens *t, int i)
+{
+    if (i >= t->n || !t->at[i].directive || t->at[i].kind == TP_TOKEN_LINE_END)
+        return -1;
+    bool zero = is_text(s, &t->at[i], "0"), one = is_text(s, &t->at[i], "1");
+    bool alone = i + 1 >= t->n || t->at[i + 1].kind == TP_TOKEN_LINE_END;
+    if (zero && (alone || is_text(s, &t->at[i + 1], "&&")))
+        return 0;
+    if (one && (alone || is_text(s, &t->at[i + 1], "||")))
+        return 1;
+    return -1;
+}
+
+/* `#if 0`, and `#else` of `#if 1`: nothing in there is ever compiled. Directives themselves are not
+ * dead where the group that they belong to is not. */
+static void mark_dead(const char *s, struct tp_tokens *t)
+{
+    struct branch *stack = NULL;
+    int n = 0, cap = 0;
+    for (int i = 0; i < t->n; i++) {
+        struct tp_token *tok = &t->at[i];
+        bool opens = tok->directive && is_text(s, tok, "#") && i + 1 < t->n &&
+                     (i == 0 || !t->at[i - 1].directive || t->at[i - 1].kind == TP_TOKEN_LINE_END);
+        bool dead = n && stack[n - 1].dead;
+        if (opens) {
+            const struct tp_token *name = tok + 1;
+            struct branch *b = n ? &stack[n - 1] : NULL;
+            if (is_text(s, name, "if") || is_text(s, name, "ifdef") || is_text(s, name, "ifndef")) {
+                int value = is_text(s, name, "if") ? constant(s, t, i + 2) : -1;
+                TP_PUSH(stack, n, cap) = (struct branch){dead || value == 0, value == 1, dead};
+            } else if (b && (is_text(s, name, "elif") || is_text(s, name, "else"))) {
+                int value = is_text(s, name, "elif") ? constant(s, t, i + 2) : -1;
+                dead = b->outer;
+                b->dead = b->outer || b->taken || value == 0;
+                b->taken = b->taken || value == 1;
+            } else if (b && is_text(s, name, "endif")) {
+                dead = b->outer;
+                n--;
+            }
+            for (; i < t->n && t->at[i].directive; i++) {
+                t->at[i].dead = dead;
+                if (t->at[i].kind == TP_TOKEN_LINE_END)
+                    break;
+            }
+            continue;
+        }
+        tok->dead = dead;
+    }
+    free(stack);
+}
+
 void tp_lex(const char *text, size_t len, enum tp_language lang, bool metavariables,
             struct tp_tokens *out)
 {
@@ -314,6 +371,8 @@ void tp_lex(const char *text, size_t len, enum tp_language lang, bool metavariab
     if (x.directive)
         emit(&x, x.len, x.len, TP_TOKEN_LINE_END);
     pair_brackets(text, out);
+    if (is_c(&x))
+        mark_dead(text, out);
 }
 
 void tp_tokens_finish(struct tp_tokens *t)

@@ -25,6 +25,7 @@ struct tp_token {
     int32_t partner;     /* for a bracket: the index of the other one, else -1 */
     uint8_t kind;
     bool directive;      /* inside a preprocessor directive */
+    bool dead;           /* in a branch that `#if 0` or its like shuts out */
 };
 
 /* The tokens of one text; comments and white space are none. Owns tokens. */

@@ -141,6 +141,8 @@ static int quoted(const struct reader *r, const char *s, size_t len, char **out)
 {
     if (len < 2 || s[0] != '"' || s[len - 1] != '"')
         return bad(r, r->at, "write it as \"…\"", "a name or reason in double quotes is missing");
+    if (len == 2)
+        return bad(r, r->at, "write it as \"…\"", "this name or reason is empty");
     free(*out);
     *out = tp_strndup(s + 1, len - 2);
     return 0;
@@ -290,6 +292,19 @@ static int check_names(const struct reader *r, const struct tp_form *f)
     return 0;
 }
 
+static bool same_items(const struct tp_pattern *a, const struct tp_pattern *b)
+{
+    if (!a->text || !b->text || a->n != b->n)
+        return false;
+    for (int i = 0; i < a->n; i++) {
+        const struct tp_item *x = &a->items[i], *y = &b->items[i];
+        if (x->end - x->start != y->end - y->start ||
+            memcmp(a->text + x->start, b->text + y->start, x->end - x->start) != 0)
+            return false;
+    }
+    return true;
+}
+
 static int read_form(struct reader *r, const struct tp_edit *edit, struct tp_form *f)
 {
     static const struct {
@@ -341,6 +356,13 @@ static int read_form(struct reader *r, const struct tp_edit *edit, struct tp_for
             f->result.n--;
         }
     }
+    if (f->action == TP_ACTION_REPLACE && acts && same_items(&f->anchor, &f->result))
+        return bad(r, f->result.line, "say what becomes different",
+                   "the result is the match: this form changes nothing");
+    if (acts && f->result.open_groups != (f->action == TP_ACTION_REPLACE ? f->anchor.open_groups : 0) &&
+        f->action != TP_ACTION_REMOVE)
+        return bad(r, f->result.line, "hold whole groups",
+                   "#if and #endif of the result do not pair as those of the match");
     if (!acts)
         return bad(r, f->line, "add replace, before, after, append or remove",
                    "this form does nothing");
@@ -492,6 +514,25 @@ static bool is_id(const char *s, size_t len)
     return len > 0 && len < 64;
 }
 
+/* "needed 2026-11-29 25.0.7: …" */
+static bool is_review(const char *s, size_t len)
+{
+    static const char *const words[] = {"needed ", "absorbed ", "retired "};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t n = strlen(words[i]);
+        if (len < n + 12 || memcmp(s, words[i], n) != 0)
+            continue;
+        int year, month, day, used = 0;
+        char date[11];
+        memcpy(date, s + n, 10);
+        date[10] = 0;
+        return sscanf(date, "%4d-%2d-%2d%n", &year, &month, &day, &used) == 3 && used == 10 &&
+               year > 2000 && month >= 1 && month <= 12 && day >= 1 && day <= 31 &&
+               s[n + 10] == ' ';
+    }
+    return false;
+}
+
 static void set(char **field, const char *s, size_t len)
 {
     if (*field) { /* a second line goes on where the first ended */
@@ -521,8 +562,13 @@ static int read_top(struct reader *r, struct tp_patch *p, const struct line *l)
     } else if (keyword(l, "why", &rest, &len)) {
         set(&p->why, rest, len);
     } else if (keyword(l, "upstream", &rest, &len)) {
+        if (!p->upstream && !is_review(rest, len))
+            return bad(r, r->at, "upstream needed|absorbed|retired YYYY-MM-DD REVISION: why",
+                       "this review has no verdict, date and revision");
         set(&p->upstream, rest, len);
     } else if (keyword(l, "off", &rest, &len)) {
+        if (!len)
+            return bad(r, r->at, "say why it is off", "a reason is missing");
         set(&p->off, rest, len);
     } else if (keyword(l, "optional", &rest, &len) && !len) {
         p->optional = true;

@@ -33,6 +33,29 @@ static int line_of(const struct tp_pattern *p, uint32_t byte)
     return line;
 }
 
+/* Literals must end. Counts the groups of #if … #endif that stay open. */
+static int check_tokens(struct tp_pattern *p, const struct tp_tokens *t, const char *where,
+                        struct tp_error *e)
+{
+    for (int i = 0; i < t->n; i++) {
+        const struct tp_token *tok = &t->at[i];
+        const char *s = p->text + tok->start;
+        size_t len = tok->end - tok->start;
+        if (tok->kind == TP_TOKEN_STRING &&
+            (len < 2 || !strchr("\"'", s[len - 1]) || (len == 2 && s[0] != s[1])))
+            return refuse(where, line_of(p, tok->start), e, "a literal of this fragment does not end",
+                          "close it");
+        if (!tok->directive || i == 0 || t->at[i - 1].end - t->at[i - 1].start != 1 ||
+            p->text[t->at[i - 1].start] != '#')
+            continue;
+        if (len >= 2 && !memcmp(s, "if", 2))
+            p->open_groups++;
+        else if (len == 5 && !memcmp(s, "endif", 5))
+            p->open_groups--;
+    }
+    return 0;
+}
+
 int tp_pattern_init(struct tp_pattern *p, const char *text, int line, enum tp_language lang,
                     const char *where, struct tp_error *e)
 {
@@ -65,6 +88,8 @@ int tp_pattern_init(struct tp_pattern *p, const char *text, int line, enum tp_la
             r = refuse(where, line_of(p, tok->start), e, "a bracket of this fragment has no partner",
                        "match whole expressions, statements or elements");
     }
+    if (!r)
+        r = check_tokens(p, &tokens, where, e);
     tp_tokens_finish(&tokens);
     if (!r && !p->n)
         r = refuse(where, line, e, "this fragment is empty", "give at least one token");
@@ -205,6 +230,8 @@ static bool step(struct search *s, int item, int token)
             return match_dots(s, item, token);
         if (token > s->scope.last)
             return false;
+        if (s->t->tokens.at[token].dead && !s->anywhere)
+            return false; /* never compiled: neither the subject nor the change */
         if (it->kind == TP_ITEM_META && !(s->bound & (1u << it->name)))
             return match_meta(s, item, token);
         s->m->items[item] = (struct tp_span){token, token};

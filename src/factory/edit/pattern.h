@@ -31,6 +31,7 @@ struct tp_pattern {
     int n;
     char *names[TP_MAX_NAMES]; /* without the '$' */
     int n_names;
+    int open_groups; /* #if without their #endif; below 0: the other way round */
 };
 
 /* text is copied. Refused (-EINVAL): no token at all, brackets that do not pair, more than

@@ -246,7 +246,8 @@ static void find_one(const struct tp_scope *s, struct tp_text *t, const struct t
     uint32_t hash = tp_token_hash(name, len);
     for (int i = within->span.first; i <= within->span.last; i++) {
         const struct tp_token *tok = &t->tokens.at[i];
-        if (tok->hash != hash || tok->kind != TP_TOKEN_WORD || tok->end - tok->start != len)
+        if (tok->hash != hash || tok->kind != TP_TOKEN_WORD || tok->end - tok->start != len ||
+            tok->dead)
             continue;
         if (name != s->name) {
             /* …and the whole path must stand before it */

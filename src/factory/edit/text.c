@@ -266,12 +266,13 @@ static struct tp_chunk *chunk_of(struct tp_text *t, int token)
 }
 
 /* Directives inside brackets (`#ifdef` around an element of an initialiser, around half a condition)
- * are not in the grammars, or split lists of siblings: the parser sees blanks there. */
+ * are not in the grammars, or split lists of siblings: the parser sees blanks there, and where code is
+ * dead. */
 static void blank_directives(const struct tp_text *t, const struct tp_chunk *c, char *copy)
 {
     uint32_t base = t->tokens.at[c->first].start;
     for (int i = c->first; i <= c->last; i++) {
-        if (t->tokens.at[i].directive)
+        if (t->tokens.at[i].directive || t->tokens.at[i].dead)
             memset(copy + (t->tokens.at[i].start - base), ' ',
                    t->tokens.at[i].end - t->tokens.at[i].start);
     }

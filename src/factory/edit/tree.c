@@ -43,7 +43,9 @@ static bool is_hash(const json_t *j)
 static const char *receipt_fault(const json_t *receipt)
 {
     const json_t *files = json_object_get(receipt, "files");
-    if (!json_is_string(json_object_get(receipt, "selection")) || !json_is_array(files))
+    if (json_integer_value(json_object_get(receipt, "schema")) != 1)
+        return "it is of another version of turnpike";
+    if (!json_is_string(json_object_get(receipt, "selection")) || !json_array_size(files))
         return "it has no selection or no list of files";
     size_t i;
     json_t *entry;
@@ -75,13 +77,30 @@ static int read_receipt(struct tp_tree *t, struct tp_error *e)
         if (fault) {
             char *where = tp_asprintf("%s:%d", path, why.line > 0 ? why.line : 1);
             r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, where,
-                        "restore the tree by other means and remove its .turnpike folder",
+                        "copy .turnpike/originals back over the tree, or restore it by other means; "
+                        "then remove .turnpike",
                         "the receipt of the earlier run is damaged: %s", fault);
             free(where);
         }
         tp_buf_finish(&text);
     }
     free(path);
+    free(dir);
+    return r;
+}
+
+/* What a killed run left in our folder: files that were not yet in their places, and all of it where
+ * it had not come to a receipt. */
+static int clear_state(struct tp_tree *t, bool exclusive, struct tp_error *e)
+{
+    char *dir = tp_join(t->root, state_dir), *staged = tp_join(dir, "staged");
+    int r = 0;
+    if (tp_exists(dir) && !tp_is_dir(dir))
+        r = tp_fail(e, TP_STATUS_INPUT, -ENOTDIR, dir, "move it away",
+                    "a file has the name of the folder that receipts are kept in");
+    else if (exclusive && (t->receipt ? tp_exists(staged) : tp_exists(dir)))
+        r = tp_remove_tree(t->receipt ? staged : dir, e);
+    free(staged);
     free(dir);
     return r;
 }
@@ -109,11 +128,12 @@ int tp_tree_open(struct tp_tree *t, const char *root, bool exclusive, struct tp_
         else
             t->version = tp_strndup(s, n);
     }
-    if (!r) {
+    if (!r)
         r = lock(t, exclusive, e);
-    }
     if (!r)
         r = read_receipt(t, e);
+    if (!r)
+        r = clear_state(t, exclusive, e);
     tp_buf_finish(&text);
     free(version);
     free(src);
@@ -141,11 +161,29 @@ void tp_tree_close(struct tp_tree *t)
     *t = (struct tp_tree){.lock_fd = -1};
 }
 
+/* Does a link among the file's folders lead out of the tree? */
+static bool leads_out(const struct tp_tree *t, const char *path)
+{
+    char *slash = strrchr(path, '/');
+    char *folder = tp_strndup(path, (size_t)(slash - path));
+    char *real = realpath(folder, NULL), *root = realpath(t->root, NULL);
+    size_t n = root ? strlen(root) : 0;
+    bool out = real && root && (strncmp(real, root, n) != 0 || (real[n] && real[n] != '/' && n > 1));
+    free(root);
+    free(real);
+    free(folder);
+    return out;
+}
+
 /* Reads a file that may be missing. */
-static int read_optional(const char *path, bool *found, struct tp_buf *out, struct tp_error *e)
+static int read_optional(const struct tp_tree *t, const char *path, bool *found, struct tp_buf *out,
+                         struct tp_error *e)
 {
     struct stat st;
     *found = false;
+    if (leads_out(t, path))
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, path, "put the folder itself there",
+                       "a symbolic link leads out of the tree there");
     if (lstat(path, &st) < 0)
         return errno == ENOENT || errno == ENOTDIR ? 0 : tp_fail_errno(e, errno, path, "cannot be examined");
     if (!S_ISREG(st.st_mode))
@@ -245,7 +283,7 @@ int tp_tree_file(struct tp_tree *t, const char *path, struct tp_tree_file **out,
     f->path = tp_strdup(path);
     TP_PUSH(t->files, t->n, t->cap) = f;
     char *full = tp_join(t->root, path);
-    int r = read_optional(full, &f->on_disk, &f->disk, e);
+    int r = read_optional(t, full, &f->on_disk, &f->disk, e);
     free(full);
     if (!r)
         r = read_base(t, f, e);
@@ -335,7 +373,9 @@ struct pending {
     const struct tp_tree_file *file;
 };
 
-static int stage(struct tp_tree *t, const struct tp_tree_file *f, struct pending *p,
+/* number: of this file among those staged. In our own folder, so that a killed run leaves nothing
+ * among the sources. */
+static int stage(struct tp_tree *t, const struct tp_tree_file *f, int number, struct pending *p,
                  struct tp_error *e)
 {
     *p = (struct pending){.path = tp_join(t->root, f->path), .file = f};
@@ -346,10 +386,19 @@ static int stage(struct tp_tree *t, const struct tp_tree_file *f, struct pending
     int r = tp_mkdirs_for(p->path, e);
     if (r)
         return r;
+    p->temp = tp_asprintf("%s/%s/staged/%d", t->root, state_dir, number);
+    r = tp_mkdirs_for(p->temp, e);
+    if (!r && (r = tp_write_file(p->temp, f->text.bytes.data, f->text.bytes.len, mode, NULL)))
+        tp_fail_errno(e, r, p->path, "cannot be written");
+    /* its folder must take it, or it is better said before anything is replaced */
     char *slash = strrchr(p->path, '/');
-    p->temp = tp_asprintf("%.*s/.tp-%ld-%s", (int)(slash - p->path), p->path, (long)getpid(),
-                          slash + 1);
-    r = tp_write_file(p->temp, f->text.bytes.data, f->text.bytes.len, mode, e);
+    *slash = 0;
+    if (!r && access(p->path, W_OK) < 0) {
+        r = -errno;
+        *slash = '/';
+        tp_fail_errno(e, r, p->path, "cannot be replaced");
+    }
+    *slash = '/';
     return r;
 }
 
@@ -413,6 +462,11 @@ static int commit(struct pending *p, int n, struct tp_error *e)
 {
     for (int i = 0; i < n; i++) {
         int failed = p[i].temp ? rename(p[i].temp, p[i].path) : unlink(p[i].path);
+        if (failed && p[i].temp && errno == EXDEV) { /* a folder of the tree is another disk */
+            const struct tp_buf *text = &p[i].file->text.bytes;
+            failed = tp_write_file(p[i].path, text->data, text->len, 0644, NULL);
+            errno = -failed;
+        }
         if (failed && !(errno == ENOENT && !p[i].temp)) {
             int r = tp_fail_errno(e, errno, p[i].path, "cannot be replaced");
             while (i--) {
@@ -500,7 +554,8 @@ static int write_all(struct tp_tree *t, json_t *receipt, struct tp_error *e)
     sweep(t, dir);
     for (int i = 0; i < t->n && !r; i++) {
         if (from_disk(t->files[i]))
-            r = stage(t, t->files[i], &pending[n++], e);
+            r = stage(t, t->files[i], n, &pending[n], e);
+        n += pending[n].path != NULL;
     }
     if (!r && receipt) {
         json_object_set_new(receipt, "files", receipt_files(t));
@@ -529,6 +584,9 @@ static int write_all(struct tp_tree *t, json_t *receipt, struct tp_error *e)
         free(pending[i].temp);
         free(pending[i].path);
     }
+    char *staged = tp_join(dir, "staged");
+    rmdir(staged);
+    free(staged);
     free(pending);
     free(dir);
     return r;

@@ -35,6 +35,34 @@ static void the_states_of_a_form_are_those_of_the_table(void **state)
         assert_refused(w, "src/a.c", rows[i].source, FORM("a();", "b();"), rows[i].state, rows[i].words);
 }
 
+static void code_that_is_never_compiled_counts_for_nothing(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *source;
+        enum tp_state state;
+        const char *words;
+    } rows[] = {
+        /* the anchor, the result, the scope: each in a dead branch */
+        {"void f(void) {\n#if 0\n a();\n#endif\n}\n", TP_DRIFTED, "its anchor is not"},
+        {"void f(void) {\n#if 0\n b();\n#else\n c();\n#endif\n}\n", TP_DRIFTED, "its anchor is not"},
+        {"#if 0\nvoid f(void) { a(); }\n#else\nvoid f(void) { c(); }\n#endif\n", TP_DRIFTED,
+         "its anchor is not"},
+        {"void f(void) {\n#if 1\n c();\n#else\n a();\n#endif\n}\n", TP_DRIFTED, "its anchor is not"},
+        {"void f(void) {\n#if 0 && X\n#if Y\n a();\n#endif\n#elif 1\n#else\n a();\n#endif\n}\n",
+         TP_DRIFTED, "its anchor is not"},
+        {"void f(void) {\n#if 0\n a();\n#else\n b();\n#endif\n}\n", TP_ALREADY, ""},
+    };
+    static const char form[] =
+        "  form \"f\"\n    in function f\n    match\n      a();\n    replace\n      b();\n";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_refused(w, "src/a.c", rows[i].source, form, rows[i].state, rows[i].words);
+    assert_edited(w, "src/a.c", "void f(void) {\n#if 0\n a();\n#else\n a();\n#endif\n}\n", form,
+                  "void f(void) {\n#if 0\n a();\n#else\n b();\n#endif\n}\n");
+    assert_edited(w, "src/a.c", "#if 0\nvoid f(void) {\n#endif\n#if X\nvoid f(void) {\n#endif\n a();\n}\n", form,
+                  "#if 0\nvoid f(void) {\n#endif\n#if X\nvoid f(void) {\n#endif\n b();\n}\n");
+}
+
 static void a_match_inside_a_result_is_no_anchor(void **state)
 {
     struct world *w = *state;
@@ -384,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         in_world(an_anchor_that_stands_once_is_changed),
         in_world(the_states_of_a_form_are_those_of_the_table),
+        in_world(code_that_is_never_compiled_counts_for_nothing),
         in_world(a_match_inside_a_result_is_no_anchor),
         in_world(forms_are_tried_in_order),
         in_world(every_match_is_changed_where_the_form_says_so),

@@ -4,7 +4,7 @@
 
 #include "factory/edit/patchfile.h"
 
-#define HEAD "patch x\ntitle t\nupstream needed\n" /* three lines */
+#define HEAD "patch x\ntitle t\nupstream needed 2026-11-29 x\n" /* three lines */
 #define EDIT HEAD "edit src/a.c\n"
 #define FORM EDIT "  form \"f\"\n" /* the form is line 5 */
 
@@ -28,8 +28,16 @@ static const struct {
     {"patch a\ntitle \xed\xa0\x80\n", 2, "not UTF-8"},
     {"patch a\ntitle \xf4\x90\x80\x80\n", 2, "not UTF-8"},
     {"patch a\ntitle \xe2\x82\n", 2, "not UTF-8"},
-    {"patch a\nupstream needed\nedit a.c\n  form \"f\"\n    match\n      a\n    replace\n      b\n", 1, "no title"},
+    {"patch a\nupstream needed 2026-11-29 x\nedit a.c\n  form \"f\"\n    match\n      a\n    replace\n      b\n", 1, "no title"},
     {HEAD, 1, "changes nothing"},
+    {"patch a\ntitle t\nupstream maybe\n", 3, "no verdict"},
+    {"patch a\ntitle t\nupstream needed 2026-13-45 x\n", 3, "no verdict"},
+    {"patch a\ntitle t\noff\n", 3, "reason is missing"},
+    {HEAD "edit a.c\n  form \"\"\n", 5, "is empty"},
+    {HEAD "edit a.c\n  form \"f\"\n    match\n      a  (b)\n    replace\n      a(b)\n", 9, "changes nothing"},
+    {HEAD "edit a.c\n  form \"f\"\n    match\n      a(\"b)\n    replace\n      c\n", 7, ""},
+    {HEAD "edit a.c\n  form \"f\"\n    match\n      'a\n    replace\n      c\n", 7, "does not end"},
+    {HEAD "edit a.c\n  form \"f\"\n    match\n      a;\n    before\n      #if 0\n      b;\n", 9, "do not pair"},
     {"patch a\ntitle t\nedit a.c\n  form \"f\"\n    match\n      a\n    replace\n      b\n", 1, "upstream"},
     {HEAD "variants q\n", 4, "no such variant: 'q'"},
     {HEAD "variants bp\n", 4, "no such variant: 'bp'"},
@@ -129,7 +137,7 @@ static void a_patch_is_read_as_it_says(void **state)
     struct tp_patch p = parse(
         "# a comment\n\npatch power-max\ntitle A title\nwhy One\nwhy two\nvariants p\n"
         "targets linux host-android\nneeds other\nproof one\nproof two\noff later\noptional\n"
-        "upstream needed 2026\n\nedit src/a.c\n  targets linux-arm64\n"
+        "upstream needed 2026-11-29 x\n\nedit src/a.c\n  targets linux-arm64\n"
         "  absorbed-if \"up\"\n    file src/b.h\n    in struct s\n    has\n      int x;\n    lacks\n      y\n"
         "  absent-when \"no\"\n    file missing\n"
         "  form \"one\"\n    in function f\n    in call g with argument a = 1\n    every\n    match\n"
@@ -170,7 +178,7 @@ static void a_patch_is_read_as_it_says(void **state)
 static void line_breaks_may_be_those_of_windows(void **state)
 {
     (void)state;
-    struct tp_patch p = parse("patch x\r\ntitle t\r\nupstream n\r\nedit a.c\r\n  form \"f\"\r\n"
+    struct tp_patch p = parse("patch x\r\ntitle t\r\nupstream needed 2026-11-29 x\r\nedit a.c\r\n  form \"f\"\r\n"
                               "    match\r\n      a\r\n      b\r\n    replace\r\n      c\r\n");
     assert_string_equal(p.edits[0].forms[0].anchor.text, "a\nb");
     tp_patch_finish(&p);
@@ -192,8 +200,8 @@ static void targets_have_one_name_each(void **state)
 static void a_folder_is_read_in_the_order_of_names(void **state)
 {
     struct world *w = *state;
-    put_patch(w, "20-b.edit", "patch b\ntitle t\nupstream n\nneeds a\n" ANY);
-    put_patch(w, "10-a.edit", "patch a\ntitle t\nupstream n\n" ANY);
+    put_patch(w, "20-b.edit", "patch b\ntitle t\nupstream needed 2026-11-29 x\nneeds a\n" ANY);
+    put_patch(w, "10-a.edit", "patch a\ntitle t\nupstream needed 2026-11-29 x\n" ANY);
     put_patch(w, "README", "no patch");
     put_patch(w, ".30.edit", "no patch");
     struct tp_patch_set set;
@@ -210,13 +218,13 @@ static void a_set_must_hang_together(void **state)
     static const struct {
         const char *first, *second, *words;
     } rows[] = {
-        {"patch a\ntitle t\nupstream n\n" ANY, "patch a\ntitle t\nupstream n\n" ANY, "already that of"},
-        {"patch a\ntitle t\nupstream n\nneeds b\n" ANY, "patch b\ntitle t\nupstream n\n" ANY,
+        {"patch a\ntitle t\nupstream needed 2026-11-29 x\n" ANY, "patch a\ntitle t\nupstream needed 2026-11-29 x\n" ANY, "already that of"},
+        {"patch a\ntitle t\nupstream needed 2026-11-29 x\nneeds b\n" ANY, "patch b\ntitle t\nupstream needed 2026-11-29 x\n" ANY,
          "no earlier patch"},
-        {"patch a\ntitle t\nupstream n\nneeds a\n" ANY, "patch b\ntitle t\nupstream n\n" ANY,
+        {"patch a\ntitle t\nupstream needed 2026-11-29 x\nneeds a\n" ANY, "patch b\ntitle t\nupstream needed 2026-11-29 x\n" ANY,
          "no earlier patch"},
-        {"patch a\ntitle t\nupstream n\nnew-file src/n.c\n  from none.c\n",
-         "patch b\ntitle t\nupstream n\n" ANY, "cannot be opened"},
+        {"patch a\ntitle t\nupstream needed 2026-11-29 x\nnew-file src/n.c\n  from none.c\n",
+         "patch b\ntitle t\nupstream needed 2026-11-29 x\n" ANY, "cannot be opened"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         put_patch(w, "1.edit", rows[i].first);
@@ -237,7 +245,7 @@ static void the_hash_covers_the_files_that_are_added(void **state)
 {
     struct world *w = *state;
     char sums[2][TP_SHA256_HEX];
-    put_patch(w, "a.edit", "patch a\ntitle t\nupstream n\nnew-file src/n.c\n  from n/n.c\n");
+    put_patch(w, "a.edit", "patch a\ntitle t\nupstream needed 2026-11-29 x\nnew-file src/n.c\n  from n/n.c\n");
     for (int i = 0; i < 2; i++) {
         put_patch(w, "n/n.c", i ? "one" : "two");
         struct tp_patch_set set;

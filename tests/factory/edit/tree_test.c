@@ -381,7 +381,7 @@ static void what_is_not_mesa_is_refused(void **state)
 }
 
 #define H "\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\""
-#define FILES(f) "{\"selection\": \"x\", \"files\": [" f "]}"
+#define FILES(f) "{\"schema\": 1, \"selection\": \"x\", \"files\": [" f "]}"
 #define ENTRY(p, b, a, r) "{\"path\": " p ", \"before\": " b ", \"after\": " a ", \"replaced\": " r "}"
 
 static void a_receipt_that_was_tampered_with_is_refused(void **state)
@@ -390,7 +390,8 @@ static void a_receipt_that_was_tampered_with_is_refused(void **state)
     static const char *const receipts[] = {
         "", "{", "[]", "null", "1", "{}", "\xff", "{\"selection\": 1, \"files\": []}",
         "{\"selection\": \"x\"}", "{\"selection\": \"x\", \"files\": {}}",
-        FILES("1"), FILES("null"), FILES("{}"), FILES("[]"),
+        "{\"schema\": 99, \"selection\": \"x\", \"files\": [" ENTRY("\"src/a.c\"", H, H, H) "]}",
+        FILES(""), FILES("1"), FILES("null"), FILES("{}"), FILES("[]"),
         FILES(ENTRY("1", H, H, H)), FILES(ENTRY("null", H, H, H)), FILES(ENTRY("\"\"", H, H, H)),
         FILES(ENTRY("\"/etc/passwd\"", H, H, H)), FILES(ENTRY("\"../x\"", H, H, H)),
         FILES(ENTRY("\"src/../../x\"", H, H, H)), FILES(ENTRY("\"src/a.c/..\"", H, H, H)),
@@ -419,6 +420,47 @@ static void a_receipt_that_was_tampered_with_is_refused(void **state)
     put(w, ".turnpike/receipt.json", FILES(ENTRY("\"src/a.c\"", H, H, H)));
     assert_int_equal(revert(w), -ENOENT); /* the original is not there to be read */
     assert_file(w, "src/a.c", "void f(void) { a(); }\n");
+}
+
+static void what_a_killed_run_staged_is_cleared_by_the_next(void **state)
+{
+    struct world *w = *state;
+    put(w, "src/a.c", "void f(void) { a(); }\n");
+    char before[TP_SHA256_HEX], after[TP_SHA256_HEX];
+    hash_tree(w->tree, before);
+    put(w, ".turnpike/staged/0", "half a file");
+    put(w, ".turnpike/originals/src/a.c", "stale");
+    assert_int_equal(revert(w), -ENOENT);
+    hash_tree(w->tree, after);
+    assert_string_equal(before, after);
+}
+
+static void a_file_in_the_place_of_our_folder_is_left_alone(void **state)
+{
+    struct world *w = *state;
+    put(w, "src/a.c", "void f(void) { a(); }\n");
+    add_patch(w, "a", "edit src/a.c\n  form \"f\"\n    match\n      a();\n    replace\n      b();\n");
+    put(w, ".turnpike", "mine\n");
+    assert_int_equal(run_and_write(w), -ENOTDIR);
+    assert_file(w, ".turnpike", "mine\n");
+}
+
+static void a_folder_that_leads_out_of_the_tree_is_not_written_through(void **state)
+{
+    struct world *w = *state;
+    add_patch(w, "a", "edit src/a.c\n  form \"f\"\n    match\n      a();\n    replace\n      b();\n");
+    char *outside = tp_asprintf("%s-outside", w->tree), *link = tp_join(w->tree, "src");
+    char *file = tp_join(outside, "a.c");
+    assert_int_equal(tp_mkdirs(outside, NULL), 0);
+    assert_int_equal(tp_write_file(file, "void f(void) { a(); }\n", 22, 0644, NULL), 0);
+    assert_int_equal(tp_remove_tree(link, NULL), 0);
+    assert_int_equal(symlink(outside, link), 0);
+    assert_int_equal(run_and_write(w), -EINVAL);
+    assert_non_null(strstr(w->e.what, "leads out"));
+    assert_int_equal(tp_remove_tree(outside, NULL), 0);
+    free(file);
+    free(link);
+    free(outside);
 }
 
 static void a_damaged_original_is_not_put_back(void **state)
@@ -477,6 +519,9 @@ int main(void)
         in_world(a_link_in_place_of_a_file_is_refused),
         in_world(what_is_not_mesa_is_refused),
         in_world(a_receipt_that_was_tampered_with_is_refused),
+        in_world(what_a_killed_run_staged_is_cleared_by_the_next),
+        in_world(a_file_in_the_place_of_our_folder_is_left_alone),
+        in_world(a_folder_that_leads_out_of_the_tree_is_not_written_through),
         in_world(a_damaged_original_is_not_put_back),
         in_world(two_at_once_wait_for_each_other),
     };

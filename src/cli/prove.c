@@ -1,0 +1,134 @@
+/* turnpike prove: starts a driver on simulated chips and checks what it does. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "cli/cli.h"
+#include "factory/prove/prove.h"
+
+struct arguments {
+    const char *file, *chip, *patches, *json;
+};
+
+static int parse(int argc, char **argv, struct arguments *a)
+{
+    const struct tp_command *cmd = &tp_command_prove;
+    for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;) {
+        if (c == 'c')
+            a->chip = optarg;
+        else if (c == 'p')
+            a->patches = optarg;
+        else if (c == 'j')
+            a->json = optarg;
+        else
+            return TP_STATUS_INPUT;
+    }
+    if (argc - optind != 1)
+        return tp_cli_usage(cmd, "name one driver or one archive");
+    if (tp_cli_operands(cmd, argc, argv))
+        return TP_STATUS_INPUT;
+    a->file = argv[optind];
+    return 0;
+}
+
+static void on_chip(void *data, const char *name, const char *status)
+{
+    (void)data;
+    fprintf(stderr, "\r\033[K%s: %s", name, status);
+    fflush(stderr);
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static void print_failures(const json_t *checks)
+{
+    size_t i;
+    json_t *check;
+    json_array_foreach(checks, i, check)
+    {
+        if (!json_is_true(json_object_get(check, "ok")))
+            printf("    %s: %s\n", text_of(check, "id"), text_of(check, "detail"));
+    }
+}
+
+static void print_report(const json_t *report)
+{
+    size_t i;
+    json_t *item;
+    printf("The file itself:\n");
+    json_array_foreach(json_object_get(report, "static"), i, item)
+        printf("  %-22s %-6s %s\n", text_of(item, "id"),
+               json_is_true(json_object_get(item, "ok")) ? "holds" : "FAILS", text_of(item, "detail"));
+    if (json_array_size(json_object_get(report, "chips")))
+        printf("On simulated chips:\n");
+    json_array_foreach(json_object_get(report, "chips"), i, item)
+    {
+        const char *status = text_of(item, "status");
+        printf("  %-22s %-11s %s%s%s\n", text_of(item, "name"), status, text_of(item, "device_name"),
+               *text_of(item, "api") ? ", Vulkan " : "", text_of(item, "api"));
+        if (!strcmp(status, "failed") || !strcmp(status, "no-support"))
+            print_failures(json_object_get(item, "checks"));
+    }
+    printf("%s\n", json_is_true(json_object_get(report, "ok")) ? "Proved." : "NOT proved.");
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct tp_error e = {0};
+    int status = parse(argc, argv, &a);
+    if (status)
+        return status;
+    char *patches = a.patches ? tp_strdup(a.patches) : tp_data_path("patches", &e);
+    struct tp_prove_request req = {.file = a.file,
+                                   .chip = a.chip,
+                                   .patches_dir = patches,
+                                   .on_chip = isatty(STDERR_FILENO) ? on_chip : NULL};
+    json_t *report = NULL;
+    int r = patches ? tp_prove(&req, &report, &e) : -1;
+    if (req.on_chip)
+        fputs("\r\033[K", stderr);
+    if (!r && a.json)
+        r = tp_cli_write_json(report, a.json, &e);
+    if (!r && (!a.json || strcmp(a.json, "-") != 0)) {
+        print_report(report);
+        r = tp_cli_flush(&e);
+    }
+    if (r)
+        status = tp_cli_fail(&tp_command_prove, &e);
+    else
+        status = json_is_true(json_object_get(report, "ok")) ? TP_STATUS_OK : TP_STATUS_FAILED;
+    json_decref(report);
+    free(patches);
+    return status;
+}
+
+static const struct option options[] = {
+    {"chip", required_argument, NULL, 'c'},
+    {"patches", required_argument, NULL, 'p'},
+    {"json", required_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+const struct tp_command tp_command_prove = {
+    .name = "prove",
+    .summary = "start a driver on simulated chips and check what it does",
+    .help = "usage: turnpike prove DRIVER.so|ARCHIVE.zip [OPTIONS]\n\n"
+            "Starts the very driver on a simulated KGSL device, once for each chip: device, memory,\n"
+            "pipelines, submits, waits and queries, teardown; nothing may be left in the simulator's\n"
+            "books. Then holds what was seen against the patches' `proof` lines. An arm64 driver runs\n"
+            "under qemu-user; of a bionic driver, the file itself is checked.\n\n"
+            "  --chip NAME     one chip (FD740, 740, X1-85), or all (default)\n"
+            "  --patches DIR   whose proof lines count (default: turnpike's own)\n"
+            "  --json FILE     the report as JSON; - for standard output\n\n"
+            "Exit status: 0 proved, 1 something does not hold, 2 wrong usage or bad input, 3 something\n"
+            "is missing on this machine.\n",
+    .options = options,
+    .run = run,
+};
