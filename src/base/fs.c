@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e)
@@ -301,6 +302,12 @@ char *tp_relative(const char *path, const char *from)
     return tp_buf_take(&b);
 }
 
+int64_t tp_free_bytes(const char *path)
+{
+    struct statvfs fs;
+    return statvfs(path, &fs) < 0 ? -1 : (int64_t)fs.f_bavail * (int64_t)fs.f_frsize;
+}
+
 bool tp_is_below(const char *path)
 {
     for (const char *s = path;; s++) {
@@ -362,7 +369,11 @@ char *tp_data_path(const char *name, struct tp_error *e)
     char *slash = strrchr(exe, '/');
     if (slash)
         *slash = 0;
-    const char *places[] = {env && *env ? env : NULL, *exe ? exe : NULL, TP_SOURCE_DIR};
+    char *shared = *exe ? tp_join(exe, "../share/turnpike") : NULL, *installed = NULL;
+    if (shared)
+        installed = tp_absolute(shared);
+    free(shared);
+    const char *places[] = {env && *env ? env : NULL, *exe ? exe : NULL, installed, TP_SOURCE_DIR};
     char *found = NULL;
     for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
         if (!places[i])
@@ -382,5 +393,6 @@ char *tp_data_path(const char *name, struct tp_error *e)
                 "set TURNPIKE_DATADIR to the folder that holds it", "not found; looked for %s",
                 tp_buf_str(&tried));
     tp_buf_finish(&tried);
+    free(installed);
     return found;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/buf.h"
@@ -47,6 +48,10 @@ char *tp_absolute(const char *path);
 /* `path` as seen from the folder `from` (both absolute): "../x/y". Caller frees. */
 char *tp_relative(const char *path, const char *from);
 
+/* What this user may still write on the file system that path (which exists) is on; -1 where that
+ * is not known. */
+int64_t tp_free_bytes(const char *path);
+
 /* Is this the one spelling of a path below a folder: relative, without empty, "." and ".." parts? */
 bool tp_is_below(const char *path);
 
@@ -56,8 +61,9 @@ void tp_sha256(const void *data, size_t len, char out[TP_SHA256_HEX]);
 int tp_sha256_file(const char *path, char out[TP_SHA256_HEX], struct tp_error *e);
 
 /* Where patches/ and other data live: TURNPIKE_DATADIR, else beside the executable (…/patches),
- * else the compiled-in source path; never the current directory. name: "patches". Returns a path
- * that exists (caller frees), or NULL with an error that names each place tried. */
+ * else where `ninja install` puts them as seen from there (../share/turnpike), else the compiled-in
+ * source path; never the current directory. name: "patches". Returns a path that exists (caller
+ * frees), or NULL with an error that names each place tried. */
 char *tp_data_path(const char *name, struct tp_error *e);
 
 #endif

@@ -380,6 +380,66 @@ static void data_is_never_taken_from_the_current_folder(void **state)
     unsetenv("TURNPIKE_DATADIR");
 }
 
+/* What tp_data_path answers in a copy of this program at `program`, run in the folder `cwd`. Caller
+ * frees; "" when nothing is found. */
+static char *asked_of(const char *program, const char *name, const char *cwd)
+{
+    char *cmd = tp_asprintf("cd '%s' && env -u TURNPIKE_DATADIR '%s' --data-path %s", cwd, program,
+                            name);
+    FILE *p = popen(cmd, "r");
+    char line[4096] = "";
+    if (!fgets(line, sizeof line, p))
+        line[0] = 0;
+    pclose(p);
+    free(cmd);
+    return tp_strdup(line);
+}
+
+static void assert_answers(const char *program, const char *cwd, const char *want)
+{
+    char *got = asked_of(program, "patches", cwd);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static void data_is_looked_for_beside_the_program_then_where_it_is_installed(void **state)
+{
+    char *program = in(state, "bin/program"), *here = in(state, "here/patches");
+    char *cwd = in(state, "here"), *beside = in(state, "bin/patches");
+    char *installed = in(state, "share/turnpike/patches");
+    assert_int_equal(tp_mkdirs_for(program, NULL), 0);
+    assert_int_equal(tp_copy_file("/proc/self/exe", program, NULL), 0);
+    assert_int_equal(tp_mkdirs(here, NULL), 0);
+    /* Neither is there: the sources that this test was compiled from. */
+    char *source = asked_of(program, "patches", cwd);
+    assert_true(strlen(source) > 8);
+    assert_string_equal(source + strlen(source) - 8, "/patches");
+    assert_string_not_equal(source, here);
+    assert_int_equal(tp_mkdirs(installed, NULL), 0);
+    assert_answers(program, cwd, installed);
+    assert_int_equal(tp_mkdirs(beside, NULL), 0);
+    assert_answers(program, cwd, beside);
+    free(program);
+    free(here);
+    free(cwd);
+    free(beside);
+    free(installed);
+    free(source);
+}
+
+static void the_free_space_is_that_of_df(void **state)
+{
+    char *cmd = tp_asprintf("df --output=avail -B1 '%s' | tail -n 1", (char *)*state);
+    FILE *p = popen(cmd, "r");
+    long long want = 0;
+    assert_int_equal(fscanf(p, "%lld", &want), 1);
+    pclose(p);
+    /* Others write as well. */
+    assert_true(llabs(tp_free_bytes(*state) - want) < 1LL << 32);
+    assert_int_equal(tp_free_bytes("/no/such/place"), -1);
+    free(cmd);
+}
+
 static void a_named_data_folder_is_the_only_one_looked_at(void **state)
 {
     unsetenv("TURNPIKE_DATADIR");
@@ -398,8 +458,14 @@ static void a_named_data_folder_is_the_only_one_looked_at(void **state)
     unsetenv("TURNPIKE_DATADIR");
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "--data-path")) {
+        char *path = tp_data_path(argv[2], NULL);
+        fputs(path ? path : "", stdout);
+        free(path);
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
         in_folder(a_file_of_the_limit_is_read_and_one_byte_more_is_refused),
         in_folder(only_regular_files_are_read),
@@ -417,6 +483,8 @@ int main(void)
         in_folder(relative_paths_lead_from_one_folder_to_another),
         in_folder(hashes_are_those_of_the_standard),
         in_folder(data_is_never_taken_from_the_current_folder),
+        in_folder(data_is_looked_for_beside_the_program_then_where_it_is_installed),
+        in_folder(the_free_space_is_that_of_df),
         in_folder(a_named_data_folder_is_the_only_one_looked_at),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
