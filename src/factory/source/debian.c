@@ -22,7 +22,7 @@ struct fetch {
     struct tp_buf listed;    /* every version seen, for the error */
     struct tp_buf refused;   /* "VERSION (why), …": those that did not come */
     struct tp_buf offline;   /* why nothing can be downloaded; "" while it can */
-    struct tp_buf no_list;   /* why the first suite's index is not there */
+    struct tp_buf no_list;   /* "SUITE: why", the first whose index is not there */
 };
 
 static bool mentions(const struct tp_buf *b, const char *version)
@@ -67,6 +67,17 @@ static char **suites(void)
     return list;
 }
 
+/* The last line of what tools/private-apt said, without its name and its advice: why it gave up. */
+static char *verdict(const struct tp_buf *said)
+{
+    const char *s = tp_buf_str(said), *line = s, *end;
+    while ((end = strchr(line, '\n')) && end[1])
+        line = end + 1;
+    line += strncmp(line, "private-apt: ", 13) ? 0 : 13;
+    const char *advice = strstr(line, "; ");
+    return tp_strndup(line, advice ? (size_t)(advice - line) : strcspn(line, "\n"));
+}
+
 /* The options that make apt use a suite's index, one a line. 0, -ENODATA when there is no such
  * index (no_list says why), or another errno with the error. */
 static int prepare(
@@ -80,10 +91,16 @@ static int prepare(
     struct tp_cmd cmd = {
         .argv = again ? fresh : any, .env = env, .out = options, .err = &said, .log_fd = -1};
     int r = tp_run(&cmd, e);
-    if (r > 0) {
+    if (r == 2) { /* by the script's contract: the cache folder cannot be used */
+        char *why = verdict(&said);
+        r = tp_fail(e, TP_STATUS_INPUT, -EIO, f->job->cache,
+            "free some space there, or set TURNPIKE_CACHE to a folder of yours on another disk",
+            "cannot hold the package lists of %s: %s", suite, why);
+        free(why);
+    } else if (r > 0) {
         char *why = complaint(&said);
         if (!f->no_list.len)
-            tp_buf_adds(&f->no_list, *why ? why : "private-apt failed");
+            tp_buf_addf(&f->no_list, "%s: %s", suite, *why ? why : "private-apt failed");
         free(why);
         r = -ENODATA;
     } else if (!r && said.len) {
@@ -126,10 +143,12 @@ static int judge(
         "Temporary failure", "Connection timed out", "Connection failed", "Unable to connect",
         NULL};
     const char *text = tp_buf_str(said);
-    if (strstr(text, "No space left") || strstr(text, "enough free space"))
+    if (strstr(text, "No space left") || strstr(text, "enough free space") ||
+        strstr(text, "quota exceeded"))
         return tp_fail(e, TP_STATUS_INPUT, -ENOSPC, f->store,
-            "free some space there, or set TURNPIKE_CACHE to another folder",
-            "has no room for %s (%llu bytes)", s->file, (unsigned long long)s->size);
+            "free some space there, or set TURNPIKE_CACHE to a folder on another disk",
+            "has no room for %s (%.1f MB; %.1f MB are free)", s->file, (double)s->size / 1e6,
+            (double)tp_free_bytes(f->store) / 1e6);
     for (size_t i = 0; network[i] && !f->offline.len; i++) {
         if (strstr(text, network[i])) {
             char *why = complaint(said);
@@ -256,7 +275,9 @@ static int explain(struct fetch *f, struct tp_error *e)
             "the package archive lists Mesa's source but does not serve it:%s", refused);
     else if (f->asked && f->listed.len)
         r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, "debian", "ask for one of those, or for debian",
-            "the package archive has no mesa %s; it lists%s", f->asked, tp_buf_str(&f->listed));
+            "the package archive has no mesa %s; it lists%s%s%s%s", f->asked,
+            tp_buf_str(&f->listed), f->no_list.len ? "(not looked at: " : "",
+            tp_buf_str(&f->no_list), f->no_list.len ? ")" : "");
     else
         r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, "debian", other,
             "no source package of Mesa is to be had (%s)",

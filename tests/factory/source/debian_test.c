@@ -17,6 +17,7 @@ static const char private_apt[] =
     "[ \"$1\" != -f ] || { shift; [ ! -d '%1$s/newer' ] || cp '%1$s'/newer/* '%1$s/index/'; }\n"
     "[ \"$1 $2\" = 'deb-src native' ] || exit 2\n"
     "[ \"$TURNPIKE_CACHE\" = '%1$s/cache' ] || exit 2\n"
+    "[ ! -f '%1$s/unusable-'$3 ] || { cat '%1$s/unusable-'$3 >&2; exit 2; }\n"
     "[ -f '%1$s/index/'$3 ] || { echo \"private-apt: no $3 here\" >&2; exit 3; }\n"
     "echo '--config-file=%1$s/index/'$3\n";
 
@@ -233,9 +234,35 @@ static void a_full_cache_disk_is_named(void **state)
     put(w, "failure", "E: You don't have enough free space in /x\n");
     assert_int_equal(world_get(w, "debian"), -ENOSPC);
     assert_error(
-        w, TP_STATUS_INPUT, "cache/mesa", "mesa_26.2.6.orig.tar.xz", "TURNPIKE_CACHE", NULL);
+        w, TP_STATUS_INPUT, "cache/mesa", "mesa_26.2.6.orig.tar.xz", "MB are free", "TURNPIKE_CACHE", NULL);
     assert_nothing_left(w);
     sh(w, "test -z \"$(ls -A cache/mesa)\"");
+}
+
+/* The lists of a newer suite may fit, and those of the one that has the version not. */
+static void a_cache_that_cannot_hold_the_lists_is_not_a_missing_version(void **state)
+{
+    struct world *w = *state;
+    publish(w, "index", suites[0], "26.2.6-1");
+    char *name = tp_asprintf("unusable-%s", suites[1]);
+    put(w, name, "W: of apt\nprivate-apt: /c has too little room: 3 MB are free; free some space\n");
+    free(name);
+    assert_int_equal(world_get(w, "debian:25.0.7"), -EIO);
+    assert_error(w, TP_STATUS_INPUT, at(w, "cache"), suites[1], "/c has too little room: 3 MB are free",
+        "free some space there", "TURNPIKE_CACHE", NULL);
+    assert_null(strstr(w->e.what, "W: of apt"));
+    assert_null(strstr(w->e.what, "; free"));
+    assert_nothing_left(w);
+}
+
+static void a_version_that_is_not_listed_may_be_in_a_suite_that_could_not_be_looked_at(void **state)
+{
+    struct world *w = *state;
+    publish(w, "index", suites[0], "26.2.6-1");
+    assert_true(world_get(w, "debian:25.0.7") < 0);
+    char *other = tp_asprintf("not looked at: %s: no %s here", suites[1], suites[1]);
+    assert_error(w, TP_STATUS_INPUT, "no mesa 25.0.7", "26.2.6-1", other, NULL);
+    free(other);
 }
 
 static void a_machine_without_archive_or_apt_is_told(void **state)
@@ -289,6 +316,8 @@ int main(void)
         T(indexes_that_went_stale_are_fetched_anew_once),
         T(without_a_network_the_cache_still_serves),
         T(a_full_cache_disk_is_named),
+        T(a_cache_that_cannot_hold_the_lists_is_not_a_missing_version),
+        T(a_version_that_is_not_listed_may_be_in_a_suite_that_could_not_be_looked_at),
         T(a_machine_without_archive_or_apt_is_told),
         T(auto_falls_back_when_git_is_silent_and_says_so),
     };
