@@ -16,7 +16,10 @@ static int build_failed(const struct tp_build_request *req, const struct tp_ninj
                         struct tp_error *e)
 {
     char *what = tp_ninja_failure(ninja, 1800);
-    char *todo = tp_asprintf("the whole output is in %s", req->log_path);
+    char *todo = strstr(what, TP_NO_SPACE)
+        ? tp_asprintf("free some space in %s; the whole output is in %s", req->build_dir,
+                      req->log_path)
+        : tp_asprintf("the whole output is in %s", req->log_path);
     int r = tp_fail(e, TP_STATUS_FAILED, -EIO, req->target->name, todo, "%s", what);
     free(what);
     free(todo);
@@ -41,17 +44,25 @@ static int run_ninja(const struct tp_build_request *req, const struct tp_tools *
         .data = req->data,
         .start_ns = tp_now_ns(),
     };
+    struct tp_buf own = {0};
     struct tp_cmd cmd = {
         .argv = (const char *const[]){"ninja", "-C", req->build_dir, j, TP_DRIVER_TARGET,
                                       req->target->has_shim ? TP_SHIM_TARGET : NULL, NULL},
         .env = (const char *const *)env,
         .log_fd = log,
+        .err = &own,
         .on_line = on_ninja_line,
         .data = &ninja,
     };
     int r = tp_run(&cmd, e);
-    if (r > 0)
+    if (r > 0) { /* a step's output comes on standard output, what ninja itself cannot do here */
+        char *save = NULL;
+        for (char *l = own.len ? strtok_r(own.data, "\n", &save) : NULL; l;
+             l = strtok_r(NULL, "\n", &save))
+            tp_ninja_line(&ninja, l, tp_now_ns());
         r = build_failed(req, &ninja, e);
+    }
+    tp_buf_finish(&own);
     *steps = ninja.done;
     tp_ninja_finish(&ninja);
     tp_env_free(env);
@@ -60,19 +71,28 @@ static int run_ninja(const struct tp_build_request *req, const struct tp_tools *
     return r;
 }
 
-static int strip(const char *program, const char *path, struct tp_error *e)
+static int strip(const struct tp_build_request *req, const char *program, const char *path,
+                 struct tp_error *e)
 {
     struct tp_buf said = {0};
     struct tp_cmd cmd = {
         .argv = (const char *const[]){program, "--strip-all", path, NULL},
+        .env = (const char *const[]){"LC_ALL=C", NULL},
         .out = &said,
         .err = &said,
         .log_fd = -1,
     };
     int r = tp_run(&cmd, e);
-    if (r > 0)
-        r = tp_fail(e, TP_STATUS_FAILED, -EIO, program, NULL, "cannot strip the driver: %.500s",
-                    tp_buf_str(&said));
+    if (r > 0 && strstr(tp_buf_str(&said), TP_NO_SPACE)) {
+        r = tp_fail_errno(e, ENOSPC, req->build_dir, "%s cannot write the stripped driver there",
+                          program);
+    } else if (r > 0) {
+        char *todo = tp_asprintf("see whether %s is the strip of this target's compiler; the driver "
+                                 "before it is %s/%s", program, req->build_dir, TP_DRIVER_TARGET);
+        r = tp_fail(e, TP_STATUS_FAILED, -EIO, program, todo, "cannot strip the driver: %.500s",
+                    said.len ? said.data : "no reason given");
+        free(todo);
+    }
     tp_buf_finish(&said);
     return r;
 }
@@ -89,7 +109,7 @@ static int stage(const struct tp_build_request *req, const struct tp_tools *tool
     if (!r)
         r = tp_drop_runpath(part, e);
     if (!r)
-        r = strip(tools->strip, part, e);
+        r = strip(req, tools->strip, part, e);
     if (!r)
         r = tp_copy_file(part, out_path, e);
     unlink(part);

@@ -236,7 +236,7 @@ static int run_meson(const struct tp_build_request *req, const struct words *com
 static int configure(const struct tp_build_request *req, struct tp_error *e)
 {
     struct tp_tools tools;
-    int r = tp_tools_find(req, true, &tools, e);
+    int r = tp_tools_find(req, true, &tools, e); /* checks the paths as well: nothing is made yet */
     if (r)
         return r;
     struct words command = {0};
@@ -250,6 +250,12 @@ static int configure(const struct tp_build_request *req, struct tp_error *e)
     if (r)
         goto out;
     build_dir = realpath(req->build_dir, NULL);
+    /* Links may lead to other names than those that were checked. */
+    r = tp_machine_path_check(tree, "Mesa's tree", e);
+    if (!r)
+        r = tp_machine_path_check(build_dir, "the build folder", e);
+    if (r)
+        goto out;
     struct tp_build_request real = *req;
     real.build_dir = build_dir;
     if (!strcmp(req->target->name, "host-android"))

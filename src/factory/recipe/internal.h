@@ -9,6 +9,9 @@
 #define TP_DRIVER_TARGET "src/freedreno/vulkan/libvulkan_freedreno.so"
 #define TP_SHIM_TARGET "src/freedreno/drm-shim/libfreedreno_noop_drm_shim.so"
 
+/* What programs say when a disk is full, in the C locale: strerror(ENOSPC). */
+#define TP_NO_SPACE "No space left on device"
+
 /* The lowest Android that the driver runs on: bounds what bionic is asked for. */
 #define TP_ANDROID_API 29
 
@@ -47,7 +50,12 @@ struct tp_places {
     const char *compat; /* the force-included header; NULL for none */
 };
 
-/* The text of meson's cross or native file for a target. Caller frees. */
+/* Refuses a path that cannot be written in a machine file: one with a single quote, a backslash or a
+ * control character (-EINVAL, status INPUT). path: NULL is fine. what: "the build folder". */
+int tp_machine_path_check(const char *path, const char *what, struct tp_error *e);
+
+/* The text of meson's cross or native file for a target; every path has passed the check above.
+ * Caller frees. */
 char *tp_machine_file(const struct tp_target *target, const struct tp_tools *tools,
                       const struct tp_places *places);
 

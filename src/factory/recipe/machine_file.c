@@ -1,4 +1,5 @@
 /* Meson's cross and native files. Facts about flags: Mesa 25.0.7 with gcc 12 and clang 14. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,15 +11,26 @@ struct list {
     struct tp_buf text;
 };
 
+/* Meson doubles every backslash of a machine file before it reads the strings, so that nothing can
+ * stand for a quote: tp_machine_path_check keeps both out. */
 static void list_add(struct list *l, const char *s)
 {
-    tp_buf_adds(&l->text, l->text.len ? ", '" : "'");
-    for (; *s; s++) {
-        if (*s == '\\' || *s == '\'')
-            tp_buf_addc(&l->text, '\\');
-        tp_buf_addc(&l->text, *s);
+    tp_buf_addf(&l->text, "%s'%s'", l->text.len ? ", " : "", s);
+}
+
+int tp_machine_path_check(const char *path, const char *what, struct tp_error *e)
+{
+    for (const char *s = path; s && *s; s++) {
+        const char *odd = *s == '\''  ? "a single quote"
+                        : *s == '\\' ? "a backslash" /* in ninja's file, meson makes it a slash */
+                        : *s == '\n' ? "a newline"
+                        : (unsigned char)*s < ' ' || *s == 127 ? "a control character"
+                                                               : NULL;
+        if (odd)
+            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, path, "use another folder, or rename it",
+                           "%s has %s in its path, which meson cannot take", what, odd);
     }
-    tp_buf_addc(&l->text, '\'');
+    return 0;
 }
 
 /* s: allocated; freed here. */

@@ -83,13 +83,35 @@ static int find_python(struct tp_tools *t, struct tp_error *e)
     return 0;
 }
 
+/* Debian Policy 5.6.1: lower-case letters, digits and "+-.", two at least. */
+static bool is_package_name(const char *s)
+{
+    return s[0] && s[1] && strchr("+-.", s[0]) == NULL &&
+           !s[strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789+-.")];
+}
+
+/* Its words go into the machine file: no shell reads them. */
 static int check_launcher(const char *launcher, struct tp_error *e)
 {
+    static const char give[] = "give a program and its options, separated by spaces";
+    const char *odd = strpbrk(launcher, ";&|<>()$`\\\"'*?[]\n\r");
+    if (odd)
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--launcher", give,
+                       "'%.*s' is followed by %s, but no shell reads it", (int)(odd - launcher),
+                       launcher, *odd == '\n' || *odd == '\r' ? "a new line" : odd);
     char *first = tp_strndup(launcher, strcspn(launcher, " \t"));
-    const char *package = !strcmp(first, "icecc") ? "icecc" : first;
-    int r = *first ? need(first, package, e)
-                   : tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--launcher", "give a program's name",
-                             "starts with a space");
+    int r = 0;
+    if (!*first)
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--launcher", give, "starts with a space");
+    else if (strchr(first, '/') && tp_is_dir(first))
+        r = tp_fail(e, TP_STATUS_INPUT, -EISDIR, "--launcher", give, "%s is a folder", first);
+    else if (strchr(first, '/') && !tp_have_program(first))
+        r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, "--launcher", give, "%s is no program", first);
+    else if (!is_package_name(first) && !tp_have_program(first))
+        r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, first, "check --launcher",
+                    "is needed and not in PATH");
+    else
+        r = need(first, first, e);
     free(first);
     return r;
 }
@@ -126,6 +148,21 @@ static char *default_arm64_sysroot(void)
     return tp_join(home && *home ? home : "/root", ".cache/turnpike/arm64-sysroot");
 }
 
+/* What private-apt and arm64-sysroot say last: their own sentence, without their names and their
+ * advice. Caller frees. */
+static char *last_sentence(struct tp_buf *said)
+{
+    while (said->len && said->data[said->len - 1] == '\n')
+        said->data[--said->len] = '\0';
+    const char *line = strrchr(tp_buf_str(said), '\n');
+    line = line ? line + 1 : tp_buf_str(said);
+    const char *text = strstr(line, ": "), *advice = strstr(line, "; ");
+    text = text ? text + 2 : line;
+    if (!*text)
+        return tp_strdup("no reason given");
+    return tp_strndup(text, advice && advice > text ? (size_t)(advice - text) : strlen(text));
+}
+
 /* The script keeps a folder that is up to date, and replaces one made from another list. */
 static int make_arm64_sysroot(const struct tp_build_request *req, const char *dir,
                               struct tp_error *e)
@@ -145,7 +182,14 @@ static int make_arm64_sysroot(const struct tp_build_request *req, const char *di
         .log_fd = -1,
     };
     int r = tp_run(&cmd, e);
-    if (r > 0) {
+    if (r == 2) { /* by the script's contract: not the network, but the folder */
+        char *why = last_sentence(&out);
+        r = tp_fail(e, TP_STATUS_INPUT, -EACCES, dir,
+                    "set TURNPIKE_CACHE to a folder of yours on a disk with room, or name a sysroot "
+                    "with --sysroot",
+                    "the arm64 libraries cannot be put there: %s", why);
+        free(why);
+    } else if (r > 0) {
         const char *said = tp_buf_str(&out);
         r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, script,
                     "check the network and the package archive, or name a sysroot with --sysroot",
@@ -177,7 +221,8 @@ static int find_arm64(const struct tp_build_request *req, bool fetch, struct tp_
         return check_arm64_sysroot(t->sysroot, e);
     }
     char *dir = default_arm64_sysroot();
-    if (fetch)
+    r = tp_machine_path_check(dir, "the arm64 sysroot", e);
+    if (!r && fetch)
         r = make_arm64_sysroot(req, dir, e);
     if (!r && tp_is_dir(dir)) {
         t->sysroot = realpath(dir, NULL);
@@ -349,13 +394,32 @@ static int find_host(bool clang, struct tp_tools *t, struct tp_error *e)
     return r;
 }
 
+static int check_paths(const struct tp_build_request *req, struct tp_error *e)
+{
+    const char *const paths[][2] = {
+        {req->tree, "Mesa's tree"},
+        {req->build_dir, "the build folder"},
+        {req->tools.sysroot, "the sysroot"},
+        {req->tools.ndk, "the NDK"},
+    };
+    int r = 0;
+    for (size_t i = 0; i < sizeof paths / sizeof *paths && !r; i++) {
+        char *path = paths[i][0] ? tp_absolute(paths[i][0]) : NULL;
+        r = tp_machine_path_check(path, paths[i][1], e);
+        free(path);
+    }
+    return r;
+}
+
 int tp_tools_find(const struct tp_build_request *req, bool fetch, struct tp_tools *out,
                   struct tp_error *e)
 {
     memset(out, 0, sizeof *out);
     const struct tp_target *target = req->target;
     bool android = !strcmp(target->system, "android");
-    int r = 0;
+    int r = check_paths(req, e);
+    if (r)
+        return r;
     /* What the user named comes first: a mistake there is the likelier one. */
     if (!tp_recipe_of(target)->cross)
         r = find_host(android, out, e);
@@ -373,6 +437,11 @@ int tp_tools_find(const struct tp_build_request *req, bool fetch, struct tp_tool
         r = find_python(out, e);
     if (!r && tp_recipe_of(target)->cross && !android)
         r = find_arm64(req, fetch, out, e);
+    /* Links, and ANDROID_NDK_HOME, may have led elsewhere. */
+    if (!r)
+        r = tp_machine_path_check(out->sysroot, "the sysroot", e);
+    if (!r)
+        r = tp_machine_path_check(out->cc, "the compiler", e);
     if (r)
         tp_tools_finish(out);
     return r;

@@ -6,9 +6,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -235,6 +237,67 @@ static void a_failing_step_is_shown_and_leaves_the_old_driver(void **state)
     assert_string_equal(before, after);
 }
 
+static void what_ninja_itself_cannot_do_is_the_reason(void **state)
+{
+    struct fixture *f = *state;
+    build(f);
+    char *ninja = tp_join(f->build, "build.ninja");
+    assert_int_equal(tp_remove_tree(ninja, NULL), 0);
+    struct tp_error e = {0};
+    assert_int_equal(tp_recipe_compile(&f->req, f->out, NULL, &e), -EIO);
+    assert_non_null(strstr(e.what, "ninja: error: loading 'build.ninja': No such file"));
+    free(ninja);
+}
+
+/* The name that the tree's own folder has counts, not that of a link to it. */
+static void a_link_to_a_place_that_meson_cannot_take_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    char *real = tp_join(f->dir, "it's"), *link = tp_join(f->dir, "link");
+    assert_int_equal(rename(f->tree, real), 0);
+    assert_int_equal(symlink(real, link), 0);
+    f->req.tree = link;
+    struct tp_error e = {0};
+    assert_int_equal(tp_recipe_configure(&f->req, NULL, &e), -EINVAL);
+    assert_int_equal(e.status, TP_STATUS_INPUT);
+    assert_string_equal(e.where, real);
+    free(real);
+    free(link);
+}
+
+/* A strip that says what the real one says then. */
+static void a_strip_that_fails_says_what_to_do(void **state)
+{
+    struct fixture *f = *state;
+    build(f);
+    char *fake = tp_join(f->dir, "bin/strip"), *old = tp_strdup(getenv("PATH"));
+    char *path = tp_asprintf("%s/bin:%s", f->dir, old);
+    static const struct {
+        const char *said;
+        int err;
+        enum tp_status status;
+        const char *todo;
+    } rows[] = {
+        {"strip: x/stAbCdEf: No space left on device", -ENOSPC, TP_STATUS_INPUT, "free some space"},
+        {"strip: x: file format not recognized", -EIO, TP_STATUS_FAILED, "strip of this target's"},
+    };
+    assert_int_equal(tp_mkdirs_for(fake, NULL), 0);
+    setenv("PATH", path, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *text = tp_asprintf("#!/bin/sh\necho '%s' >&2\nexit 1\n", rows[i].said);
+        assert_int_equal(tp_write_file(fake, text, strlen(text), 0755, NULL), 0);
+        struct tp_error e = {0};
+        assert_int_equal(tp_recipe_compile(&f->req, f->out, NULL, &e), rows[i].err);
+        assert_int_equal(e.status, rows[i].status);
+        assert_non_null(strstr(e.todo, rows[i].todo));
+        free(text);
+    }
+    setenv("PATH", old, 1);
+    free(fake);
+    free(old);
+    free(path);
+}
+
 static void meson_s_reason_is_passed_on(void **state)
 {
     struct fixture *f = *state;
@@ -302,6 +365,9 @@ int main(void)
         TEST(a_configured_directory_is_kept_and_one_of_another_recipe_replaced),
         TEST(a_folder_of_something_else_is_left_alone),
         TEST(a_failing_step_is_shown_and_leaves_the_old_driver),
+        TEST(what_ninja_itself_cannot_do_is_the_reason),
+        TEST(a_link_to_a_place_that_meson_cannot_take_is_refused),
+        TEST(a_strip_that_fails_says_what_to_do),
         TEST(meson_s_reason_is_passed_on),
         TEST(a_missing_library_is_named_with_its_package),
         TEST(an_option_that_this_mesa_lacks_is_left_out),

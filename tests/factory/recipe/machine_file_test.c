@@ -203,16 +203,6 @@ static void host_android_is_native_and_includes_what_glibc_lacks(void **state)
     free(text);
 }
 
-static void quotes_in_a_path_do_not_end_the_string(void **state)
-{
-    (void)state;
-    struct tp_tools t = {.cc = "gcc", .cxx = "g++", .ar = "gcc-ar", .strip = "strip"};
-    const struct tp_places p = {"/it's/a\\b", "/out", NULL};
-    char *text = tp_machine_file(tp_target_find("host"), &t, &p);
-    holds(text, "c_args", "'-ffile-prefix-map=/it\\'s/a\\\\b=/mesa'");
-    free(text);
-}
-
 static bool has(char **env, const char *entry)
 {
     for (; *env; env++) {
@@ -275,7 +265,6 @@ int main(void)
         cmocka_unit_test(a_sysroot_without_builtins_gets_along_without),
         cmocka_unit_test(this_machines_libraries_are_out_of_androids_sight),
         cmocka_unit_test(host_android_is_native_and_includes_what_glibc_lacks),
-        cmocka_unit_test(quotes_in_a_path_do_not_end_the_string),
         cmocka_unit_test(mesons_checks_stay_on_this_machine),
         cmocka_unit_test(the_environment_is_the_same_on_every_day_and_in_every_place),
     };

@@ -134,6 +134,16 @@ static void ninjas_own_error_stands_alone(void **state)
     assert_string_equal(text, "ninja: error: unknown target 'x.so'");
     free(text);
     tp_ninja_finish(&n);
+    /* Without a shell in its place, for one, ninja cannot start a step at all. */
+    struct tp_ninja fatal = {0};
+    feed(&fatal,
+         "ninja: Entering directory `b'\n"
+         "[0/3] Compiling C object a.c.o\n"
+         "ninja: fatal: posix_spawn: No such file or directory\n", 0);
+    text = tp_ninja_failure(&fatal, 300);
+    assert_string_equal(text, "ninja: fatal: posix_spawn: No such file or directory");
+    free(text);
+    tp_ninja_finish(&fatal);
     struct tp_ninja silent = {0};
     text = tp_ninja_failure(&silent, 300);
     assert_string_equal(text, "ninja said nothing");

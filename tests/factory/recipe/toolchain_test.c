@@ -198,6 +198,83 @@ static void a_launcher_that_is_not_there_is_missing(void **state)
     assert_string_equal(e.where, "no-such-launcher");
 }
 
+static void only_what_looks_like_a_package_is_said_to_be_installed_with_apt(void **state)
+{
+    (void)state;
+    struct tp_build_request req = request("host");
+    req.tools.launcher = "CCACHE_DIR=x ccache";
+    struct tp_error e = {0};
+    assert_int_equal(tp_recipe_check(&req, NULL, &e), -ENOENT);
+    assert_string_equal(e.where, "CCACHE_DIR=x");
+    assert_null(strstr(e.todo, "apt-get"));
+    assert_non_null(strstr(e.todo, "--launcher"));
+}
+
+static void a_launcher_that_can_be_none_is_wrong_usage(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"/tmp", "/tmp is a folder"},        {"/no/such", "/no/such is no program"},
+        {"/dev/null -x", "/dev/null is no"}, {"ccache; x", "; x"},
+        {"ccache | tee", "| tee"},           {"$(ccache)", "$(ccache)"},
+        {"'ccache' x", "'ccache' x"},        {" ccache", "starts with a space"},
+        {"ccache\ndistcc", "a new line"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct tp_build_request req = request("host");
+        req.tools.launcher = rows[i][0];
+        struct tp_error e = {0};
+        assert_true(tp_recipe_check(&req, NULL, &e) < 0);
+        assert_int_equal(e.status, TP_STATUS_INPUT);
+        assert_string_equal(e.where, "--launcher");
+        assert_non_null(strstr(e.what, rows[i][1]));
+        assert_null(strstr(e.todo, "apt-get"));
+    }
+}
+
+/* Meson's machine file has no way to write them. */
+static void a_path_with_a_quote_is_refused_before_any_work(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"/it's/here", "a single quote"}, {"/a\nb", "a newline"},
+        {"/a\\b", "a backslash"},         {"/a\tb", "a control character"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int which = 0; which < 4; which++) {
+            struct tp_build_request req = request(which < 2 ? "host" : "android-arm64");
+            const char **places[] = {&req.tree, &req.build_dir, &req.tools.sysroot, &req.tools.ndk};
+            *places[which] = rows[i][0];
+            struct tp_error e = {0};
+            assert_int_equal(tp_recipe_check(&req, NULL, &e), -EINVAL);
+            assert_int_equal(e.status, TP_STATUS_INPUT);
+            assert_string_equal(e.where, rows[i][0]);
+            assert_non_null(strstr(e.what, rows[i][1]));
+            assert_true(*e.todo);
+        }
+    }
+}
+
+static void a_cache_that_cannot_be_made_is_not_blamed_on_the_network(void **state)
+{
+    struct fixture *f = *state;
+    if (!tp_have_program("aarch64-linux-gnu-g++") || !tp_have_program("wayland-scanner"))
+        skip();
+    put(f, "file", "", 0644);
+    char *cache = tp_join(f->dir, "file/cache");
+    setenv("TURNPIKE_CACHE", cache, 1);
+    struct tp_build_request req = request("linux-arm64");
+    struct tp_tools t;
+    struct tp_error e = {0};
+    assert_true(tp_tools_find(&req, true, &t, &e) < 0);
+    assert_int_equal(e.status, TP_STATUS_INPUT);
+    assert_memory_equal(e.where, cache, strlen(cache));
+    assert_non_null(strstr(e.what, "Not a directory"));
+    assert_null(strstr(e.todo, "network"));
+    assert_non_null(strstr(e.todo, "TURNPIKE_CACHE"));
+    free(cache);
+}
+
 static void an_arm64_sysroot_must_hold_the_window_systems(void **state)
 {
     struct fixture *f = *state;
@@ -226,6 +303,10 @@ int main(void)
         TEST(an_old_meson_is_refused_before_any_work),
         TEST(a_python_without_mesas_modules_gives_way_to_the_systems),
         TEST(a_launcher_that_is_not_there_is_missing),
+        TEST(only_what_looks_like_a_package_is_said_to_be_installed_with_apt),
+        TEST(a_launcher_that_can_be_none_is_wrong_usage),
+        TEST(a_path_with_a_quote_is_refused_before_any_work),
+        TEST(a_cache_that_cannot_be_made_is_not_blamed_on_the_network),
         TEST(an_arm64_sysroot_must_hold_the_window_systems),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
