@@ -1,0 +1,57 @@
+/* What a patch promises, in its `proof` lines, held against what was seen of a driver. */
+#ifndef TP_FACTORY_PROVE_EXPECT_H
+#define TP_FACTORY_PROVE_EXPECT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "factory/package/elf_file.h"
+
+enum tp_expect_subject {
+    TP_EXPECT_FACT,   /* fact NAME is|has|lacks VALUE: what the client saw on each chip */
+    TP_EXPECT_CALL,   /* call NAME FIELD has|lacks|is VALUE: each call of the simulator's log */
+    TP_EXPECT_SUM,    /* sum NAME FIELD is N: over all calls of the log */
+    TP_EXPECT_SYMBOL, /* symbol lacks GLOB: no strong undefined symbol of that shape */
+    TP_EXPECT_TEXT,   /* text has|lacks "TEXT": bytes of the file */
+    TP_EXPECT_CHIP,   /* chip NAME has|lacks SETTING: the note's table of GPUs */
+};
+
+enum tp_expect_verb { TP_EXPECT_IS, TP_EXPECT_HAS, TP_EXPECT_LACKS };
+
+/*
+ * A proof line is [b|p] [run ARGUMENTS… :] EXPECTATION. With b or p it is about that variant alone,
+ * whether or not the patch is in it. `run` asks for a run of the client of its own, on one chip: its
+ * options, and NAME=VALUE for the driver's environment.
+ */
+struct tp_expect {
+    char variant; /* 'b', 'p', or 0: those of the patch */
+    char *run;    /* NULL: what every chip's run shows */
+    enum tp_expect_subject subject;
+    enum tp_expect_verb verb;
+    char *name;  /* of the fact, call, sum or chip; NULL otherwise */
+    char *field; /* of a call or sum; NULL otherwise */
+    char *value;
+};
+
+/* What was seen. Everything is borrowed; what is not known is NULL. */
+struct tp_seen {
+    const json_t *facts;       /* of one chip: name → value */
+    const json_t *calls;       /* of one chip: the log's lines */
+    const struct tp_elf *elf;
+    const void *file;
+    size_t file_len;
+    const json_t *note;
+};
+
+/* Reads a proof line. -EINVAL with what is wrong; where: "patches/60-….edit". */
+int tp_expect_parse(const char *line, const char *where, struct tp_expect *out, struct tp_error *e);
+void tp_expect_finish(struct tp_expect *x);
+
+/* Needs it a run on a chip, or the file alone? */
+bool tp_expect_needs_run(const struct tp_expect *x);
+
+/* Does it hold? detail: receives a sentence that says what was seen; caller frees. */
+bool tp_expect_holds(const struct tp_expect *x, const struct tp_seen *seen, char **detail);
+
+#endif

@@ -1,0 +1,253 @@
+#include "factory/prove/runner.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+
+enum { RUN_MS = 120000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
+
+#define QEMU "qemu-aarch64-static"
+
+/* Beside the program, as meson lays it out, or installed. */
+static char *find_part(const char *in_build, const char *installed, struct tp_error *e)
+{
+    char *self = realpath("/proc/self/exe", NULL);
+    char *slash = self ? strrchr(self, '/') : NULL;
+    if (slash)
+        *slash = 0;
+    char *path = tp_join(self ? self : ".", in_build);
+    if (!tp_exists(path)) {
+        free(path);
+        path = tp_join(self ? self : ".", installed);
+    }
+    free(self);
+    if (tp_exists(path))
+        return path;
+    tp_fail(e, TP_STATUS_MISSING, -ENOENT, path,
+            "build turnpike with the cross compiler there: ./setup, then ninja -C build",
+            "a part of turnpike is not there");
+    free(path);
+    return NULL;
+}
+
+/* Android's libraries whose functions the stub has, or the client. */
+static const char *const platform[] = {"libcutils.so", "libhardware.so", "liblog.so",
+                                       "libnativewindow.so", "libsync.so"};
+
+static bool needs(const struct tp_elf *elf, const char *library)
+{
+    for (size_t i = 0; i < elf->n_needed; i++) {
+        if (!strcmp(elf->needed[i], library))
+            return true;
+    }
+    return false;
+}
+
+/* The arm64 libraries that the driver was linked with, made on demand. */
+static char *arm64_root(struct tp_error *e)
+{
+    char *script = tp_data_path("tools/arm64-sysroot", e);
+    if (!script)
+        return NULL;
+    struct tp_buf said = {0};
+    struct tp_cmd cmd = {.argv = (const char *const[]){script, NULL},
+                         .err = &said,
+                         .log_fd = -1,
+                         .timeout_ms = 600000};
+    int r = tp_run(&cmd, e);
+    free(script);
+    if (r > 0)
+        tp_fail(e, TP_STATUS_MISSING, -ENOENT, "tools/arm64-sysroot", NULL, "%.500s",
+                tp_buf_str(&said));
+    tp_buf_finish(&said);
+    if (r)
+        return NULL;
+    const char *cache = getenv("TURNPIKE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
+               *home = getenv("HOME");
+    return cache && *cache ? tp_join(cache, "arm64-sysroot") :
+           xdg && *xdg     ? tp_join(xdg, "turnpike/arm64-sysroot") :
+                             tp_join(home ? home : "/", ".cache/turnpike/arm64-sysroot");
+}
+
+int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_error *e)
+{
+    *r = (struct tp_runner){.how = TP_RUNS_NOT};
+    struct utsname u;
+    bool on_arm64 = !uname(&u) && !strcmp(u.machine, "aarch64");
+    bool arm64 = elf->machine == EM_AARCH64, x86 = elf->machine == EM_X86_64;
+    if (elf->class_bits != 64 || (!arm64 && !x86)) {
+        r->why = tp_strdup("it is for another machine than x86-64 and arm64");
+        return 0;
+    }
+    if (!needs(elf, "libc.so.6")) {
+        r->why = tp_strdup("it needs bionic, Android's C library: only the file itself is looked at");
+        return 0;
+    }
+    if (x86 && on_arm64) {
+        r->why = tp_strdup("it is for x86-64, and this machine is arm64");
+        return 0;
+    }
+    bool native = arm64 == on_arm64;
+    r->how = native ? TP_RUNS_NATIVE : TP_RUNS_QEMU;
+    if (native) {
+        r->client = find_part("src/factory/prove/client/prove-client",
+                              "../lib/turnpike/prove-client", e);
+        r->simulator = find_part("src/factory/kgsl/libturnpike-kgsl.so",
+                                 "../lib/turnpike/libturnpike-kgsl.so", e);
+        if (needs(elf, platform[0]) &&
+            !(r->stub = find_part("src/factory/prove/libturnpike-android-stub.so",
+                                  "../lib/turnpike/libturnpike-android-stub.so", e)))
+            return -ENOENT;
+    } else {
+        if (!tp_have_program(QEMU))
+            return tp_fail(e, TP_STATUS_MISSING, -ENOENT, QEMU, "apt-get install qemu-user-static",
+                           "an arm64 driver runs under it here, and it is not there");
+        r->client = find_part("src/factory/prove/client/prove-client-arm64",
+                              "../lib/turnpike/prove-client-arm64", e);
+        r->simulator = find_part("src/factory/kgsl/libturnpike-kgsl-arm64.so",
+                                 "../lib/turnpike/libturnpike-kgsl-arm64.so", e);
+        r->root = arm64_root(e);
+    }
+    return r->client && r->simulator && (native || r->root) ? 0 : -ENOENT;
+}
+
+void tp_runner_finish(struct tp_runner *r)
+{
+    free(r->client);
+    free(r->simulator);
+    free(r->root);
+    free(r->stub);
+    free(r->why);
+    *r = (struct tp_runner){0};
+}
+
+int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_error *e)
+{
+    for (size_t i = 0; r->stub && i < sizeof platform / sizeof *platform; i++) {
+        char *link = tp_join(work, platform[i]);
+        int failed = symlink(r->stub, link) < 0 ? tp_fail_errno(e, errno, link, "cannot be made") : 0;
+        free(link);
+        if (failed)
+            return failed;
+    }
+    return 0;
+}
+
+static void take_line(struct tp_run_result *out, const char *line)
+{
+    json_t *j = json_loads(line, 0, NULL);
+    const char *fact = json_string_value(json_object_get(j, "fact"));
+    const char *check = json_string_value(json_object_get(j, "check"));
+    if (fact) {
+        json_object_set(out->facts, fact, json_object_get(j, "value"));
+    } else if (check && !json_is_true(json_object_get(j, "skipped"))) {
+        const char *detail = json_string_value(json_object_get(j, "detail"));
+        json_array_append_new(out->checks,
+                              json_pack("{s:s, s:b, s:s}", "id", check, "ok",
+                                        json_is_true(json_object_get(j, "ok")), "detail",
+                                        detail ? detail : ""));
+    } else if (json_is_true(json_object_get(j, "done"))) {
+        out->done = true;
+    }
+    json_decref(j);
+}
+
+static void on_line(void *data, const char *line)
+{
+    take_line(data, line);
+}
+
+static int read_log(const char *path, json_t *calls, struct tp_error *e)
+{
+    struct tp_buf text = {0};
+    int r = tp_exists(path) ? tp_read_file(path, MAX_LOG, &text, e) : 0;
+    for (const char *s = tp_buf_str(&text); !r && *s;) {
+        const char *end = strchrnul(s, '\n');
+        json_t *line = json_loadb(s, (size_t)(end - s), 0, NULL);
+        if (line)
+            json_array_append_new(calls, line);
+        s = *end ? end + 1 : end;
+    }
+    tp_buf_finish(&text);
+    return r;
+}
+
+int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chip,
+                  const char *const *arguments, const char *const *env, const char *work,
+                  struct tp_run_result *out, struct tp_error *e)
+{
+    *out = (struct tp_run_result){
+        .facts = json_object(), .checks = json_array(), .calls = json_array()};
+    char *log = tp_join(work, "calls.jsonl");
+    char *chip_env = tp_asprintf("TURNPIKE_KGSL_CHIP=%s", chip);
+    char *log_env = tp_asprintf("TURNPIKE_KGSL_LOG=%s", log);
+    char *preload = tp_asprintf("LD_PRELOAD=%s", r->simulator);
+    char *libraries = r->root ? tp_asprintf("LD_LIBRARY_PATH=%s/usr/lib/aarch64-linux-gnu", r->root) :
+                                tp_asprintf("LD_LIBRARY_PATH=%s", work);
+    const char *argv[MAX_ARGUMENTS + 8];
+    const char *environment[MAX_ARGUMENTS + 4];
+    int n = 0, m = 0;
+    if (r->how == TP_RUNS_QEMU) {
+        argv[n++] = QEMU;
+        argv[n++] = "-L";
+        argv[n++] = "/usr/aarch64-linux-gnu"; /* the cross compiler's C library */
+        argv[n++] = "-E";
+        argv[n++] = preload;
+        argv[n++] = "-E";
+        argv[n++] = libraries;
+    } else {
+        environment[m++] = preload;
+        if (r->stub)
+            environment[m++] = libraries;
+    }
+    argv[n++] = r->client;
+    for (int i = 0; arguments && arguments[i] && i < MAX_ARGUMENTS; i++)
+        argv[n++] = arguments[i];
+    argv[n++] = driver;
+    argv[n] = NULL;
+    environment[m++] = chip_env;
+    environment[m++] = log_env;
+    for (int i = 0; env && env[i] && i < MAX_ARGUMENTS; i++)
+        environment[m++] = env[i];
+    environment[m] = NULL;
+    tp_remove_tree(log, NULL);
+    struct tp_buf err = {0};
+    struct tp_error ran = {0};
+    struct tp_cmd cmd = {.argv = argv,
+                         .env = environment,
+                         .timeout_ms = RUN_MS,
+                         .err = &err,
+                         .log_fd = -1,
+                         .on_line = on_line,
+                         .data = out};
+    out->status = tp_run(&cmd, &ran);
+    int result = 0;
+    if (out->status == -EINTR || out->status == -ENOENT)
+        result = tp_fail(e, ran.status, out->status, ran.where, ran.todo, "%s", ran.what);
+    if (!result)
+        result = read_log(log, out->calls, e);
+    size_t skip = err.len > 600 ? err.len - 600 : 0;
+    out->said = tp_strdup(tp_buf_str(&err) + skip);
+    tp_buf_finish(&err);
+    free(preload);
+    free(libraries);
+    free(log_env);
+    free(chip_env);
+    free(log);
+    return result;
+}
+
+void tp_run_result_finish(struct tp_run_result *r)
+{
+    json_decref(r->facts);
+    json_decref(r->checks);
+    json_decref(r->calls);
+    free(r->said);
+    *r = (struct tp_run_result){0};
+}
