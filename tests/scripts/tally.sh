@@ -119,7 +119,8 @@ tally_fuzz() {
     local -a budget seeds
     seconds=${FUZZ_SECONDS:-$([[ ${CI-} == true ]] && echo 60 || echo 5)}
     budget=("-max_total_time=$seconds")
-    [[ -z ${TP_FULL-} ]] || budget=(-runs=10000000)
+    # Ten million runs, or as many as an hour allows: an engine that parses runs by the hundred.
+    [[ -z ${TP_FULL-} ]] || budget=(-runs=10000000 "-max_total_time=${FUZZ_SECONDS:-3600}")
     compgen -G 'fuzz/*.c' >/dev/null || return 0
     # The sanitizers' and libFuzzer's run-time come with clang.
     CC=clang tally_step 'configure and compile the fuzz targets' make_ready build-fuzz -Dfuzz=true \
