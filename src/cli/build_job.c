@@ -29,7 +29,7 @@ struct driver {
 struct job {
     const struct tp_build_arguments *a;
     const struct tp_target *target;
-    char *patches_dir, *out, *work, *log, *version, *toolchain;
+    char *patches_dir, *out, *work, *build_dir, *log, *version, *toolchain;
     struct tp_source source;
     struct tp_build_request req;
     struct driver drivers[2];
@@ -309,7 +309,13 @@ static int finish(struct job *j, struct tp_error *e)
     unlink(path); /* from here on, what an earlier build said holds no longer */
     for (int i = 0; i < j->n && !r; i++)
         r = package(j, &j->drivers[i], e);
-    if (r) {
+    if (r) { /* both archives or none */
+        for (int i = 0; i < j->n; i++) {
+            if (j->drivers[i].package.path)
+                unlink(j->drivers[i].package.path);
+            if (j->drivers[i].package.receipt_path)
+                unlink(j->drivers[i].package.receipt_path);
+        }
         free(path);
         return r;
     }
@@ -354,8 +360,10 @@ static int prepare(struct job *j, struct tp_error *e)
     j->work = tp_join(all, j->target->name);
     free(all);
     j->log = tp_join(j->work, "build.log");
+    j->build_dir = tp_join(j->work, "build");
     j->req = (struct tp_build_request){
         .target = j->target,
+        .build_dir = j->build_dir,
         .tools = {a->ndk, a->sysroot, a->launcher, a->jobs},
         .log_path = j->log,
         .on_progress = on_progress,
@@ -369,12 +377,11 @@ static int work(struct job *j, struct tp_error *e)
     int r = prepare(j, e);
     if (!r)
         r = lock_out(j, e);
-    char *build_dir = j->work ? tp_join(j->work, "build") : NULL;
     if (!r)
         r = claim_work(j, e);
     if (!r) {
         unlink(j->log);
-        r = tp_remove_tree(build_dir, e);
+        r = tp_remove_tree(j->build_dir, e);
     }
     if (!r)
         r = get_source(j, e);
@@ -389,14 +396,12 @@ static int work(struct job *j, struct tp_error *e)
         r = patch(j, d, true, e);
     }
     j->req.tree = j->source.tree;
-    j->req.build_dir = build_dir;
     j->req.revision = j->source.revision && *j->source.revision ? j->source.revision : NULL;
     j->req.source_date_epoch = j->source.epoch;
     for (int i = 0; i < j->n && !r; i++)
         r = build(j, i, e);
     if (!r)
         r = finish(j, e);
-    free(build_dir);
     return r;
 }
 
@@ -427,6 +432,7 @@ int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e)
     free(j.patches_dir);
     free(j.out);
     free(j.work);
+    free(j.build_dir);
     free(j.log);
     free(j.version);
     free(j.toolchain);

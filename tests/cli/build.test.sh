@@ -56,6 +56,26 @@ check 'both carry the IMapper 5 backend' bash -c \
      grep -q "Using IMapper v5 stable-C API via SP-HAL" p/libvulkan_freedreno.so'
 echo "# first variant $(s .seconds.first_variant) s, second $(s .seconds.other_variants) s"
 
+# On simulated chips: every A6xx and A7xx of the table that KGSL can name.
+for variant in b p; do
+    "$TURNPIKE" prove "$out/WN-Host-Android-Turnip-25.0.7-${variant}_Axxx.zip" --json $variant.json >$variant.txt
+    check "prove $variant: exit status 0" test $? -eq 0
+    check "prove $variant: 25 chips and more are proved, none failed" json_holds \
+        '.ok and ([.chips[]|select(.status == "proved")]|length) >= 25 and all(.chips[]; .status != "failed")' $variant.json
+    check "prove $variant: A8xx is neither a pass nor a failure" json_holds \
+        '[.chips[]|select(.name|startswith("Adreno (TM) 8"))]|length > 3 and all(.[]; .status == "no-support")' $variant.json
+done
+"$TURNPIKE" prove b/libvulkan_freedreno.so --chip 740 --json one.json >/dev/null
+check 'prove: a bare driver, one chip by its alias' json_holds '[.chips[].name] == ["FD740"]' one.json
+cp -r "$TP_SRC/patches" altered
+sed -i 's/^proof .*driver_info.*/proof     fact driver_info has another/' altered/50-driver-label.edit
+"$TURNPIKE" prove b/libvulkan_freedreno.so --chip 740 --patches altered --json one.json >/dev/null
+check 'prove: a promise that is not kept: exit status 1' test $? -eq 1
+check 'prove: it is named, and no other' json_holds \
+    '[.chips[0].checks[]|select(.ok|not).id] == ["driver-label"]' one.json
+"$TURNPIKE" prove b/libvulkan_freedreno.so --chip nonesuch >/dev/null 2>&1
+check 'prove: an unknown chip: exit status 2' test $? -eq 2
+
 mkdir -p elsewhere/much/deeper
 (cd elsewhere/much/deeper && "$TURNPIKE" build --mesa "$pristine" --target host-android \
     --variants p --out . >log 2>&1)

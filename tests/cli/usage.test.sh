@@ -45,11 +45,13 @@ refused 2 "no target 'x'" build --target x
 refused 2 'one argument too many' build mesa
 refused 2 '--version' build --version '../x'
 refused 2 'nowhere' build --target host --mesa /nowhere/mesa
+refused 2 "it's" build --target host --mesa mesa --out "it's"
+check 'no folder is left of that' test ! -e "it's"
 check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in "" build chips patch; do
+for command in "" build chips patch prove; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0

@@ -65,8 +65,8 @@ int tp_expect_parse(const char *line, const char *where, struct tp_expect *out, 
     }
     if (!strncmp(s, "run ", 4)) {
         const char *end = strstr(s, " : ");
-        if (!end)
-            return refuse(where, line, "no ' : ' behind the arguments of run", e);
+        if (!end || end < s + 4)
+            return refuse(where, line, "no arguments and ' : ' behind run", e);
         out->run = tp_strndup(s + 4, (size_t)(end - s) - 4);
         s = end + 3;
     }
