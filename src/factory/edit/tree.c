@@ -271,6 +271,24 @@ void tp_tree_start_over(struct tp_tree *t)
         begin(t, t->files[i]);
 }
 
+/* A merge that was left half way: neither side is what the file is to be. */
+static int check_conflict(const char *path, const struct tp_buf *text, struct tp_error *e)
+{
+    int line = 1;
+    for (const char *s = tp_buf_str(text); s; line++) {
+        if (!strncmp(s, "<<<<<<< ", 8)) {
+            char *where = tp_asprintf("%s:%d", path, line);
+            int r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, where, "resolve the conflict first",
+                            "the file holds a merge's conflict marker");
+            free(where);
+            return r;
+        }
+        s = strchr(s, '\n');
+        s = s ? s + 1 : NULL;
+    }
+    return 0;
+}
+
 int tp_tree_file(struct tp_tree *t, const char *path, struct tp_tree_file **out, struct tp_error *e)
 {
     for (int i = 0; i < t->n; i++) {
@@ -284,6 +302,8 @@ int tp_tree_file(struct tp_tree *t, const char *path, struct tp_tree_file **out,
     TP_PUSH(t->files, t->n, t->cap) = f;
     char *full = tp_join(t->root, path);
     int r = read_optional(t, full, &f->on_disk, &f->disk, e);
+    if (!r && f->on_disk)
+        r = check_conflict(full, &f->disk, e);
     free(full);
     if (!r)
         r = read_base(t, f, e);

@@ -435,6 +435,16 @@ static void what_a_killed_run_staged_is_cleared_by_the_next(void **state)
     assert_string_equal(before, after);
 }
 
+static void a_merge_left_half_way_is_refused(void **state)
+{
+    struct world *w = *state;
+    add_patch(w, "a", "edit src/a.c\n  form \"f\"\n    match\n      a();\n    replace\n      b();\n");
+    put(w, "src/a.c", "void f(void) { a(); }\n<<<<<<< HEAD\nint x;\n=======\nint y;\n>>>>>>> other\n");
+    assert_int_equal(run_and_write(w), -EINVAL);
+    assert_non_null(strstr(w->e.where, "src/a.c:2"));
+    assert_non_null(strstr(w->e.what, "conflict"));
+}
+
 static void a_file_in_the_place_of_our_folder_is_left_alone(void **state)
 {
     struct world *w = *state;
@@ -520,6 +530,7 @@ int main(void)
         in_world(what_is_not_mesa_is_refused),
         in_world(a_receipt_that_was_tampered_with_is_refused),
         in_world(what_a_killed_run_staged_is_cleared_by_the_next),
+        in_world(a_merge_left_half_way_is_refused),
         in_world(a_file_in_the_place_of_our_folder_is_left_alone),
         in_world(a_folder_that_leads_out_of_the_tree_is_not_written_through),
         in_world(a_damaged_original_is_not_put_back),
