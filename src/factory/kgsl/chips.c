@@ -15,7 +15,8 @@
  * Names, ids, bank bits and the UBWC mode that leads to the same macrotiles: Mesa's
  * freedreno_devices.py, 25.0.7 to mid-2026. An id with a fuse part that is all ones there is
  * reached by its low 32 bits; entries with any other fuse part are not reached over KGSL. GMEM
- * sizes: Linux's drm/msm a6xx_catalog.c; those of chips that it has not are of the same order.
+ * sizes are of the right order, and were not held against a kernel's table (drm/msm,
+ * a6xx_catalog.c): a driver only divides them up.
  */
 static const struct tp_kgsl_chip chips[] = {
     {"FD605", "Adreno605", 0x06000500, 128 * K + 4 * K, OLD, 6, 13, 1, false},
