@@ -13,14 +13,6 @@ static size_t end_of(const struct tp_text *t, int token)
     return t->tokens.at[token].end;
 }
 
-char *tp_render_source(const struct tp_text *t, struct tp_span span)
-{
-    if (span.last < span.first)
-        return tp_strdup("");
-    size_t from = start_of(t, span.first);
-    return tp_strndup(t->bytes.data + from, end_of(t, span.last) - from);
-}
-
 static size_t line_start(const struct tp_text *t, size_t at)
 {
     while (at > 0 && t->bytes.data[at - 1] != '\n')

@@ -16,7 +16,4 @@ void tp_render_match(const struct tp_form *f, struct tp_text *t, const struct tp
 void tp_render_append(const struct tp_form *f, struct tp_text *t, const struct tp_place *place,
                       struct tp_byte_range *changed);
 
-/* The bytes a match covers, as one string without surrounding space. Caller frees. */
-char *tp_render_source(const struct tp_text *t, struct tp_span span);
-
 #endif

@@ -255,7 +255,7 @@ static int prove_chips(struct proof *p, struct tp_error *e)
             return tp_fail(e, TP_STATUS_FAILED, -EINTR, p->req->file, NULL, "interrupted");
         if (in_table(p, chips[i].name)) {
             r = run_chip(p, &chips[i], e);
-        } else if (all || chips[i].chip_id == one.chip_id) {
+        } else {
             const char *why = chips[i].generation == 8 && !knows_a8xx(p) ?
                                   "this Mesa has no A8xx" : "this Mesa does not know it";
             add_chip(p, chips[i].name, json_sprintf("0x%08x", chips[i].chip_id), "no-support", NULL,

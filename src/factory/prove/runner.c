@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "base/fs.h"
 #include "base/proc.h"
 
@@ -49,32 +50,6 @@ static bool needs(const struct tp_elf *elf, const char *library)
     return false;
 }
 
-/* The arm64 libraries that the driver was linked with, made on demand. */
-static char *arm64_root(struct tp_error *e)
-{
-    char *script = tp_data_path("tools/arm64-sysroot", e);
-    if (!script)
-        return NULL;
-    struct tp_buf said = {0};
-    struct tp_cmd cmd = {.argv = (const char *const[]){script, NULL},
-                         .err = &said,
-                         .log_fd = -1,
-                         .timeout_ms = 600000};
-    int r = tp_run(&cmd, e);
-    free(script);
-    if (r > 0)
-        tp_fail(e, TP_STATUS_MISSING, -ENOENT, "tools/arm64-sysroot", NULL, "%.500s",
-                tp_buf_str(&said));
-    tp_buf_finish(&said);
-    if (r)
-        return NULL;
-    const char *cache = getenv("TURNPIKE_CACHE"), *xdg = getenv("XDG_CACHE_HOME"),
-               *home = getenv("HOME");
-    return cache && *cache ? tp_join(cache, "arm64-sysroot") :
-           xdg && *xdg     ? tp_join(xdg, "turnpike/arm64-sysroot") :
-                             tp_join(home ? home : "/", ".cache/turnpike/arm64-sysroot");
-}
-
 int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_error *e)
 {
     *r = (struct tp_runner){.how = TP_RUNS_NOT};
@@ -112,9 +87,12 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_erro
                               "../lib/turnpike/prove-client-arm64", e);
         r->simulator = find_part("src/factory/kgsl/libturnpike-kgsl-arm64.so",
                                  "../lib/turnpike/libturnpike-kgsl-arm64.so", e);
-        r->root = arm64_root(e);
+        r->root = tp_arm64_sysroot_dir(e);
+        int failed = r->root ? tp_arm64_sysroot_make(r->root, e) : -ENOENT;
+        if (failed)
+            return failed;
     }
-    return r->client && r->simulator && (native || r->root) ? 0 : -ENOENT;
+    return r->client && r->simulator ? 0 : -ENOENT;
 }
 
 void tp_runner_finish(struct tp_runner *r)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cache.h"
 #include "base/fs.h"
 #include "factory/recipe/internal.h"
 
@@ -136,70 +137,6 @@ static int check_arm64_sysroot(const char *dir, struct tp_error *e)
     return 0;
 }
 
-/* Where tools/arm64-sysroot puts it by default. */
-static char *default_arm64_sysroot(void)
-{
-    const char *own = getenv("TURNPIKE_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    if (own && *own)
-        return tp_join(own, "arm64-sysroot");
-    if (xdg && *xdg)
-        return tp_join(xdg, "turnpike/arm64-sysroot");
-    return tp_join(home && *home ? home : "/root", ".cache/turnpike/arm64-sysroot");
-}
-
-/* What private-apt and arm64-sysroot say last: their own sentence, without their names and their
- * advice. Caller frees. */
-static char *last_sentence(struct tp_buf *said)
-{
-    while (said->len && said->data[said->len - 1] == '\n')
-        said->data[--said->len] = '\0';
-    const char *line = strrchr(tp_buf_str(said), '\n');
-    line = line ? line + 1 : tp_buf_str(said);
-    const char *text = strstr(line, ": "), *advice = strstr(line, "; ");
-    text = text ? text + 2 : line;
-    if (!*text)
-        return tp_strdup("no reason given");
-    return tp_strndup(text, advice && advice > text ? (size_t)(advice - text) : strlen(text));
-}
-
-/* The script keeps a folder that is up to date, and replaces one made from another list. */
-static int make_arm64_sysroot(const struct tp_build_request *req, const char *dir,
-                              struct tp_error *e)
-{
-    char *script = tp_data_path("tools/arm64-sysroot", e);
-    if (!script)
-        return e ? e->err : -ENOENT;
-    if (req->on_progress && !tp_is_dir(dir)) {
-        struct tp_progress p = {"sysroot", 0, 0, -1, "fetching arm64 libraries"};
-        req->on_progress(req->data, &p);
-    }
-    struct tp_buf out = {0};
-    struct tp_cmd cmd = {
-        .argv = (const char *const[]){script, dir, NULL},
-        .out = &out,
-        .err = &out,
-        .log_fd = -1,
-    };
-    int r = tp_run(&cmd, e);
-    if (r == 2) { /* by the script's contract: not the network, but the folder */
-        char *why = last_sentence(&out);
-        r = tp_fail(e, TP_STATUS_INPUT, -EACCES, dir,
-                    "set TURNPIKE_CACHE to a folder of yours on a disk with room, or name a sysroot "
-                    "with --sysroot",
-                    "the arm64 libraries cannot be put there: %s", why);
-        free(why);
-    } else if (r > 0) {
-        const char *said = tp_buf_str(&out);
-        r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, script,
-                    "check the network and the package archive, or name a sysroot with --sysroot",
-                    "the arm64 libraries cannot be fetched: %.600s", *said ? said : "no reason given");
-    }
-    tp_buf_finish(&out);
-    free(script);
-    return r;
-}
-
 static int find_arm64(const struct tp_build_request *req, bool fetch, struct tp_tools *t,
                       struct tp_error *e)
 {
@@ -220,10 +157,16 @@ static int find_arm64(const struct tp_build_request *req, bool fetch, struct tp_
             return tp_fail_errno(e, errno, req->tools.sysroot, "cannot be used as sysroot");
         return check_arm64_sysroot(t->sysroot, e);
     }
-    char *dir = default_arm64_sysroot();
+    char *dir = tp_arm64_sysroot_dir(e);
+    if (!dir)
+        return -ENOENT;
     r = tp_machine_path_check(dir, "the arm64 sysroot", e);
+    if (!r && fetch && req->on_progress && !tp_is_dir(dir)) {
+        struct tp_progress p = {"sysroot", 0, 0, -1, "fetching arm64 libraries"};
+        req->on_progress(req->data, &p);
+    }
     if (!r && fetch)
-        r = make_arm64_sysroot(req, dir, e);
+        r = tp_arm64_sysroot_make(dir, e);
     if (!r && tp_is_dir(dir)) {
         t->sysroot = realpath(dir, NULL);
         r = t->sysroot ? check_arm64_sysroot(t->sysroot, e) : tp_fail_errno(e, errno, dir, "is lost");

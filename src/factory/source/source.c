@@ -8,23 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "base/proc.h"
 #include "factory/source/room.h"
-
-char *tp_source_cache_dir(struct tp_error *e)
-{
-    const char *own = getenv("TURNPIKE_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    if (own && *own)
-        return tp_absolute(own);
-    if (xdg && *xdg == '/')
-        return tp_join(xdg, "turnpike");
-    if (home && *home == '/')
-        return tp_join(home, ".cache/turnpike");
-    tp_fail(e, TP_STATUS_MISSING, -ENOENT, "HOME", "set TURNPIKE_CACHE to a folder for downloads",
-        "no home folder is known");
-    return NULL;
-}
 
 void tp_source_finish(struct tp_source *s)
 {
@@ -141,7 +127,7 @@ int tp_source_get(const struct tp_source_request *req, struct tp_source *out, st
     struct tp_spec spec = {0};
     struct tp_job job = {.req = req, .out = out, .commit_date = -1, .newest = -1};
     char *dest = tp_absolute(req->dest), *parent = NULL, *stage = NULL;
-    char *cache = req->cache ? tp_absolute(req->cache) : tp_source_cache_dir(e);
+    char *cache = req->cache ? tp_absolute(req->cache) : tp_cache_dir(e);
     int r = cache ? 0 : e->err;
     if (!r)
         r = tp_spec_parse(req->spec ? req->spec : "auto", req->git_url, &spec, e);

@@ -13,7 +13,7 @@
 struct tp_source_request {
     const char *spec;        /* see tp_source_get; default "auto" */
     const char *dest;        /* folder to make: absent, or there and empty */
-    const char *cache;       /* downloads are kept here; default tp_source_cache_dir */
+    const char *cache;       /* downloads are kept here; default tp_cache_dir */
     const char *git_url;     /* what "git" and "auto" mean; default TP_SOURCE_GIT_URL */
     const char *private_apt; /* the script; default tools/private-apt beside the program */
     int64_t git_timeout_ms;  /* how long "auto" waits for git to answer; default 10000.
@@ -70,8 +70,5 @@ int tp_source_get(const struct tp_source_request *req, struct tp_source *out, st
 /* Accepts {0} and what tp_source_get left after a failure. */
 void tp_source_finish(struct tp_source *s);
 
-/* Where downloads are kept: $TURNPIKE_CACHE, else $XDG_CACHE_HOME/turnpike, else ~/.cache/turnpike.
- * Absolute; not made. The caller frees. NULL with an error when no home is known. */
-char *tp_source_cache_dir(struct tp_error *e);
 
 #endif

@@ -20,7 +20,6 @@
 #include "base/fs.h"
 #include "factory/edit/edit.h"
 #include "factory/edit/evaluate.h"
-#include "factory/edit/render.h"
 
 static const char *root, *patches;
 static struct tp_selection sel;
@@ -135,6 +134,13 @@ static bool element_of(struct tp_text *t, struct tp_span span, struct element *o
 
 /* ---- changing the source on the disk ---- */
 
+/* The bytes of these tokens. Caller frees. */
+static char *source_of(const struct tp_text *t, struct tp_span span)
+{
+    size_t from = t->tokens.at[span.first].start;
+    return tp_strndup(t->bytes.data + from, t->tokens.at[span.last].end - from);
+}
+
 static void replace_tokens(struct tp_text *t, struct tp_span span, const char *with)
 {
     size_t from = t->tokens.at[span.first].start, to = t->tokens.at[span.last].end;
@@ -143,7 +149,7 @@ static void replace_tokens(struct tp_text *t, struct tp_span span, const char *w
 
 static void duplicate(struct tp_text *t, const struct element *el)
 {
-    char *source = tp_render_source(t, el->span);
+    char *source = source_of(t, el->span);
     size_t line = t->tokens.at[el->span.first].start;
     while (line > 0 && t->bytes.data[line - 1] != '\n')
         line--;
@@ -427,7 +433,7 @@ static void check_reordered(const struct tp_edit *edit, const struct tp_form *us
         tp_look_finish(&look);
         if (can) {
             struct tp_span a = behind ? el.span : other.span, b = behind ? other.span : el.span;
-            char *first = tp_render_source(&t, a), *second = tp_render_source(&t, b);
+            char *first = source_of(&t, a), *second = source_of(&t, b);
             size_t to = t.tokens.at[a.last].end, back = t.tokens.at[b.first].start;
             char *swapped = tp_asprintf("%s%.*s%s", second, (int)(back - to), t.bytes.data + to,
                                         first);

@@ -1,3 +1,4 @@
+#include "base/cache.h"
 #include "support.h"
 
 #include <errno.h>
@@ -180,7 +181,7 @@ static void the_cache_folder_follows_the_environment(void **state)
         setenv("XDG_CACHE_HOME", rows[i][1], 1);
         setenv("HOME", rows[i][2], 1);
         struct tp_error e = {0};
-        char *dir = tp_source_cache_dir(&e);
+        char *dir = tp_cache_dir(&e);
         if (rows[i][3])
             assert_string_equal(dir, rows[i][3]);
         else
