@@ -115,6 +115,25 @@ void tp_expect_finish(struct tp_expect *x)
     *x = (struct tp_expect){0};
 }
 
+void tp_expect_split_run(const struct tp_expect *x, struct tp_client_words *out)
+{
+    int n = 0, m = 0;
+    *out = (struct tp_client_words){.text = tp_strdup(x->run)};
+    for (char *word = strtok(out->text, " "); word && n < TP_CLIENT_WORDS && m < TP_CLIENT_WORDS;
+         word = strtok(NULL, " ")) {
+        if (word[0] != '-' && strchr(word, '='))
+            out->env[m++] = word;
+        else
+            out->arguments[n++] = word;
+    }
+}
+
+void tp_client_words_finish(struct tp_client_words *w)
+{
+    free(w->text);
+    *w = (struct tp_client_words){0};
+}
+
 bool tp_expect_needs_run(const struct tp_expect *x)
 {
     return x->subject == TP_EXPECT_FACT || x->subject == TP_EXPECT_CALL ||

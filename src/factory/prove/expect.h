@@ -48,6 +48,15 @@ struct tp_seen {
 int tp_expect_parse(const char *line, const char *where, struct tp_expect *out, struct tp_error *e);
 void tp_expect_finish(struct tp_expect *x);
 
+/* The words behind `run`, for the client and for the driver's environment; both NULL-terminated. */
+enum { TP_CLIENT_WORDS = 16 };
+struct tp_client_words {
+    char *text; /* owned: what the others point into */
+    const char *arguments[TP_CLIENT_WORDS + 1], *env[TP_CLIENT_WORDS + 1];
+};
+void tp_expect_split_run(const struct tp_expect *x, struct tp_client_words *out);
+void tp_client_words_finish(struct tp_client_words *w);
+
 /* Needs it a run on a chip, or the file alone? */
 bool tp_expect_needs_run(const struct tp_expect *x);
 

@@ -7,116 +7,22 @@
 #include "base/driver_file.h"
 #include "base/fs.h"
 #include "base/proc.h"
-#include "factory/edit/patchfile.h"
 #include "factory/kgsl/chips.h"
 #include "factory/package/elf_note.h"
-#include "factory/prove/expect.h"
+#include "factory/prove/promises.h"
 #include "factory/prove/runner.h"
-
-/* A promise, and whose it is. */
-struct promise {
-    const struct tp_patch *patch;
-    struct tp_expect expect;
-};
 
 struct proof {
     const struct tp_prove_request *req;
     struct tp_buf bytes;
     struct tp_elf *elf;
     json_t *note; /* NULL: a driver that turnpike did not build */
-    struct tp_patch_set set;
-    struct promise *promises;
-    int n, cap;
+    struct tp_promises promises;
     struct tp_runner runner;
     char *work, *driver;
     json_t *chips, *fixed;
     bool ok;
 };
-
-/* ---- what is promised ---- */
-
-static const char *note_state(const json_t *note, const char *id)
-{
-    size_t i;
-    json_t *patch;
-    json_array_foreach(json_object_get(note, "patches"), i, patch)
-    {
-        const char *name = json_string_value(json_object_get(patch, "id"));
-        if (name && !strcmp(name, id))
-            return json_string_value(json_object_get(patch, "state"));
-    }
-    return NULL;
-}
-
-/* Is this promise about this driver? What the note calls absorbed or not applicable promises nothing;
- * a patch that the note does not name, but that belongs to target and variant, does. */
-static bool is_promised(const struct proof *p, const struct tp_patch *patch,
-                        const struct tp_expect *x)
-{
-    const char *target = json_string_value(json_object_get(p->note, "target"));
-    const char *variant = json_string_value(json_object_get(p->note, "variant"));
-    const char *state = note_state(p->note, patch->id);
-    if (!target || !variant || (patch->off && !state))
-        return false;
-    if (state && strcmp(state, "applied") != 0)
-        return false;
-    unsigned bit = *variant == 'p' ? TP_VARIANT_P : TP_VARIANT_B;
-    bool of_variant = x->variant ? x->variant == *variant : (patch->variants & bit) != 0;
-    return of_variant && (patch->targets & tp_target_bit(target));
-}
-
-/* "@DRIVER_VERSION@" in a proof line is this driver's own. */
-static char *fill_in(const struct proof *p, const char *line)
-{
-    static const char word[] = "@DRIVER_VERSION@";
-    const char *at = strstr(line, word);
-    const char *version = json_string_value(json_object_get(p->note, "driver"));
-    if (!at || !version)
-        return tp_strdup(line);
-    return tp_asprintf("%.*s%s%s", (int)(at - line), line, version, at + sizeof word - 1);
-}
-
-static int read_promises(struct proof *p, struct tp_error *e)
-{
-    int r = tp_patch_set_read(p->req->patches_dir, &p->set, e);
-    for (int i = 0; i < p->set.n && !r; i++) {
-        const struct tp_patch *patch = &p->set.patches[i];
-        for (int k = 0; k < patch->n_proofs && !r; k++) {
-            struct promise promise = {.patch = patch};
-            char *line = fill_in(p, patch->proofs[k]);
-            r = tp_expect_parse(line, patch->file, &promise.expect, e);
-            free(line);
-            if (!r && is_promised(p, patch, &promise.expect))
-                TP_PUSH(p->promises, p->n, p->cap) = promise;
-            else if (!r)
-                tp_expect_finish(&promise.expect);
-        }
-    }
-    return r;
-}
-
-static bool keep_promise(const struct promise *promise, const struct tp_seen *seen, json_t *checks)
-{
-    char *detail = NULL;
-    bool ok = tp_expect_holds(&promise->expect, seen, &detail);
-    json_array_append_new(checks, json_pack("{s:s, s:b, s:s}", "id", promise->patch->id, "ok", ok,
-                                            "detail", detail ? detail : ""));
-    free(detail);
-    return ok;
-}
-
-/* Holds the promises about the file, or about every chip's run, against what was seen. */
-static bool keep_promises(const struct proof *p, const struct tp_seen *seen, bool of_runs,
-                          json_t *checks)
-{
-    bool all = true;
-    for (int i = 0; i < p->n; i++) {
-        const struct tp_expect *x = &p->promises[i].expect;
-        if (tp_expect_needs_run(x) == of_runs && !x->run)
-            all = keep_promise(&p->promises[i], seen, checks) && all;
-    }
-    return all;
-}
 
 /* ---- chips ---- */
 
@@ -229,7 +135,7 @@ static int run_chip(struct proof *p, const struct tp_kgsl_chip *chip, struct tp_
         check = leak_check(run.calls);
         good = good && json_is_true(json_object_get(check, "ok"));
         json_array_append_new(run.checks, check);
-        good = keep_promises(p, &seen, true, run.checks) && good;
+        good = tp_promises_keep(&p->promises, &seen, true, run.checks) && good;
     }
     add_chip(p, chip->name, id, good ? "proved" : "failed", run.facts, boots,
              json_incref(run.checks));
@@ -265,41 +171,27 @@ static int prove_chips(struct proof *p, struct tp_error *e)
     return r;
 }
 
-/* "--draws 8 FD_DEV_FEATURES=x": options for the client, and the driver's environment. */
-static void split_run(char *text, const char **arguments, const char **env, int most)
-{
-    int n = 0, m = 0;
-    for (char *word = strtok(text, " "); word && n < most && m < most; word = strtok(NULL, " ")) {
-        if (word[0] != '-' && strchr(word, '='))
-            env[m++] = word;
-        else
-            arguments[n++] = word;
-    }
-    arguments[n] = env[m] = NULL;
-}
-
 /* Promises that ask for a run of their own, each on the newest chip that the driver knows. */
 static int prove_runs(struct proof *p, const char *chip, struct tp_error *e)
 {
-    enum { MOST = 16 };
-    for (int i = 0; i < p->n; i++) {
-        const struct tp_expect *x = &p->promises[i].expect;
-        if (!x->run)
+    for (int i = 0; i < p->promises.n; i++) {
+        const struct tp_promise *promise = &p->promises.at[i];
+        struct tp_client_words words;
+        if (!promise->expect.run)
             continue;
-        const char *arguments[MOST + 1], *env[MOST + 1];
-        char *text = tp_strdup(x->run);
-        split_run(text, arguments, env, MOST);
+        tp_expect_split_run(&promise->expect, &words);
         struct tp_run_result run;
-        int r = tp_runner_run(&p->runner, p->driver, chip, arguments, env, p->work, &run, e);
+        int r = tp_runner_run(&p->runner, p->driver, chip, words.arguments, words.env, p->work, &run,
+                              e);
         struct tp_seen seen = {.facts = run.facts, .calls = run.calls, .note = p->note};
         if (!r && !run.done) {
-            json_array_append_new(p->fixed, one_check(p->promises[i].patch->id, false, run.said));
+            json_array_append_new(p->fixed, one_check(promise->patch, false, run.said));
             p->ok = false;
         } else if (!r) {
-            p->ok = keep_promise(&p->promises[i], &seen, p->fixed) && p->ok;
+            p->ok = tp_promise_keep(promise, &seen, p->fixed) && p->ok;
         }
         tp_run_result_finish(&run);
-        free(text);
+        tp_client_words_finish(&words);
         if (r)
             return r;
     }
@@ -338,7 +230,7 @@ static int prepare(struct proof *p, struct tp_error *e)
         return r;
     struct tp_error none = {0}; /* a driver of somebody else has no note */
     tp_note_from_elf(p->elf, &p->note, &none);
-    r = read_promises(p, e);
+    r = tp_promises_read(p->req->patches_dir, p->note, &p->promises, e);
     if (!r)
         r = tp_runner_init(&p->runner, p->elf, e);
     if (r)
@@ -359,7 +251,7 @@ static int prove(struct proof *p, struct tp_error *e)
         return r;
     struct tp_seen seen = {
         .elf = p->elf, .file = p->bytes.data, .file_len = p->bytes.len, .note = p->note};
-    p->ok = keep_promises(p, &seen, false, p->fixed);
+    p->ok = tp_promises_keep(&p->promises, &seen, false, p->fixed);
     if (p->runner.how == TP_RUNS_NOT) {
         json_array_append_new(p->fixed, one_check("runs", true, p->runner.why));
         return 0;
@@ -380,10 +272,7 @@ int tp_prove(const struct tp_prove_request *req, json_t **report, struct tp_erro
     if (!r)
         *report = json_pack("{s:s, s:i, s:s, s:O, s:O, s:b}", "turnpike", TP_VERSION, "schema", 1,
                             "file", req->file, "chips", p.chips, "static", p.fixed, "ok", p.ok);
-    for (int i = 0; i < p.n; i++)
-        tp_expect_finish(&p.promises[i].expect);
-    free(p.promises);
-    tp_patch_set_finish(&p.set);
+    tp_promises_finish(&p.promises);
     tp_runner_finish(&p.runner);
     tp_elf_close(p.elf);
     if (p.work)
