@@ -23,6 +23,14 @@ json_t *tp_chips_read(struct tp_text *devices);
  * that disagrees with its id. Caller owns it. */
 json_t *tp_chips_warnings(const json_t *chips);
 
+/* The name of the first entry that claims what KGSL says of a GPU, as Mesa looks it up; borrowed,
+ * NULL: none does. chips: as tp_chips_read makes it. */
+const char *tp_chips_match(const json_t *chips, uint32_t kgsl_id);
+
+/* What KGSL says of a GPU that id i of an entry means; 0 where it cannot say it: KGSL's ids have 32
+ * bits, and no speed bin. */
+uint32_t tp_chips_kgsl_id(const json_t *chip, size_t i);
+
 /* For tp_selection: puts the table, as patched, into the ELF note as "chips". */
 void tp_chips_add_to_note(struct tp_tree *tree, json_t *note);
 

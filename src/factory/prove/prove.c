@@ -1,14 +1,17 @@
 #include "factory/prove/prove.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/driver_file.h"
 #include "base/fs.h"
 #include "base/proc.h"
 #include "factory/kgsl/chips.h"
 #include "factory/package/elf_note.h"
+#include "factory/prove/lineup.h"
 #include "factory/prove/promises.h"
 #include "factory/prove/runner.h"
 
@@ -18,6 +21,7 @@ struct proof {
     struct tp_elf *elf;
     json_t *note; /* NULL: a driver that turnpike did not build */
     struct tp_promises promises;
+    struct tp_lineup lineup; /* borrows from note */
     struct tp_runner runner;
     char *work, *driver;
     json_t *chips, *fixed;
@@ -26,45 +30,26 @@ struct proof {
 
 /* ---- chips ---- */
 
-/* Does the driver's own table have this name? Without a note everything may be there. */
-static bool in_table(const struct proof *p, const char *name)
+static const char *text_of(const json_t *object, const char *key)
 {
-    const json_t *table = json_object_get(p->note, "chips");
-    size_t i;
-    json_t *chip;
-    json_array_foreach(table, i, chip)
-    {
-        const char *one = json_string_value(json_object_get(chip, "name"));
-        if (one && !strcmp(one, name))
-            return true;
-    }
-    return !table;
+    const char *s = json_string_value(json_object_get(object, key));
+    return s ? s : "";
 }
 
-static bool knows_a8xx(const struct proof *p)
-{
-    size_t i;
-    json_t *chip;
-    json_array_foreach(json_object_get(p->note, "chips"), i, chip)
-    {
-        const char *generation = json_string_value(json_object_get(chip, "generation"));
-        if (generation && !strcmp(generation, "A8XX"))
-            return true;
-    }
-    return false;
-}
-
-static void add_chip(struct proof *p, const char *name, json_t *id, const char *status,
+/* facts: NULL where the driver was not started; checks: taken over. */
+static void add_chip(struct proof *p, const struct tp_lineup_chip *chip, const char *status,
                      const json_t *facts, bool boots, json_t *checks)
 {
-    const char *device = json_string_value(json_object_get(facts, "device_name"));
-    const char *api = json_string_value(json_object_get(facts, "api"));
-    json_array_append_new(p->chips, json_pack("{s:s, s:o, s:s, s:b, s:s, s:s, s:o}", "name", name,
-                                              "chip_id", id, "status", status, "boots", boots,
-                                              "device_name", device ? device : "", "api",
-                                              api ? api : "", "checks", checks));
+    json_t *id = chip->chip_id ? json_sprintf("0x%08x", chip->chip_id) : json_null();
+    json_t *one = json_pack("{s:s, s:o, s:s, s:b, s:s, s:s, s:o}", "name", chip->name, "chip_id", id,
+                            "status", status, "boots", boots, "device_name",
+                            text_of(facts, "device_name"), "api", text_of(facts, "api"), "checks",
+                            checks);
+    if (chip->same_as)
+        json_object_set_new(one, "same_as", json_string(chip->same_as));
+    json_array_append_new(p->chips, one);
     if (p->req->on_chip)
-        p->req->on_chip(p->req->data, name, status);
+        p->req->on_chip(p->req->data, chip->name, status);
 }
 
 static json_t *one_check(const char *id, bool ok, const char *detail)
@@ -108,23 +93,30 @@ static json_t *leak_check(const json_t *calls)
     return check;
 }
 
-static int run_chip(struct proof *p, const struct tp_kgsl_chip *chip, struct tp_error *e)
+/* A driver without a note says only by having no device that it does not know a chip. */
+static bool is_unknown(const struct proof *p, const struct tp_run_result *run, bool boots)
+{
+    return !p->note && !boots && run->done &&
+           json_integer_value(json_object_get(run->facts, "device_count")) == 0;
+}
+
+static int run_chip(struct proof *p, const struct tp_lineup_chip *chip, struct tp_error *e)
 {
     struct tp_run_result run;
-    int r = tp_runner_run(&p->runner, p->driver, chip->name, NULL, NULL, p->work, &run, e);
+    char id[16];
+    snprintf(id, sizeof id, "0x%08x", chip->chip_id);
+    int r = tp_runner_run(&p->runner, p->driver, id, NULL, NULL, p->work, &run, e);
     if (r) {
         tp_run_result_finish(&run);
         return r;
     }
-    json_t *id = json_sprintf("0x%08x", chip->chip_id);
     bool boots = false, good = run.done;
     size_t i;
     json_t *check;
     json_array_foreach(run.checks, i, check)
     {
         bool ok = json_is_true(json_object_get(check, "ok"));
-        const char *name = json_string_value(json_object_get(check, "id"));
-        boots = boots || (ok && name && !strcmp(name, "device"));
+        boots = boots || (ok && !strcmp(text_of(check, "id"), "device"));
         good = good && ok;
     }
     if (!run.done)
@@ -137,37 +129,60 @@ static int run_chip(struct proof *p, const struct tp_kgsl_chip *chip, struct tp_
         json_array_append_new(run.checks, check);
         good = tp_promises_keep(&p->promises, &seen, true, run.checks) && good;
     }
-    add_chip(p, chip->name, id, good ? "proved" : "failed", run.facts, boots,
+    bool unknown = is_unknown(p, &run, boots);
+    add_chip(p, chip, good ? "proved" : unknown ? "no-support" : "failed", run.facts, boots,
              json_incref(run.checks));
-    p->ok = p->ok && good;
+    p->ok = p->ok && (good || unknown);
     tp_run_result_finish(&run);
     return 0;
 }
 
+/* What is told of a chip on which the driver is not started. */
+static void tell_chip(struct proof *p, const struct tp_lineup_chip *chip)
+{
+    static const char *const statuses[] = {
+        [TP_LINEUP_SAME_AS] = "same-as",
+        [TP_LINEUP_NO_KGSL_ID] = "no-kgsl-id",
+        [TP_LINEUP_NO_SUPPORT] = "no-support",
+    };
+    json_t *checks = json_array();
+    if (chip->why)
+        json_array_append_new(checks, one_check("support", false, chip->why));
+    add_chip(p, chip, statuses[chip->what], NULL, false, checks);
+}
+
+static bool is_all(const struct proof *p)
+{
+    return !p->req->chip || !strcmp(p->req->chip, "all");
+}
+
+/* Is it the chip that was asked for, by its name or as the simulator's table has it? */
+static bool is_asked_for(const struct proof *p, const struct tp_lineup_chip *chip)
+{
+    struct tp_kgsl_chip one;
+    return is_all(p) || !strcasecmp(p->req->chip, chip->name) ||
+           (!tp_kgsl_chip_find(p->req->chip, &one) && one.chip_id == chip->chip_id);
+}
+
 static int prove_chips(struct proof *p, struct tp_error *e)
 {
-    size_t n;
-    const struct tp_kgsl_chip *chips = tp_kgsl_chips(&n);
-    struct tp_kgsl_chip one;
-    bool all = !p->req->chip || !strcmp(p->req->chip, "all");
-    if (!all && tp_kgsl_chip_find(p->req->chip, &one))
-        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--chip", "`turnpike chips` lists them",
-                       "there is no chip '%s'", p->req->chip);
+    size_t asked = 0;
     int r = 0;
-    for (size_t i = 0; i < n && !r; i++) {
-        if (!all && chips[i].chip_id != one.chip_id)
+    for (size_t i = 0; i < p->lineup.n && !r; i++) {
+        const struct tp_lineup_chip *chip = &p->lineup.at[i];
+        if (!is_asked_for(p, chip))
             continue;
+        asked++;
         if (tp_interrupted())
-            return tp_fail(e, TP_STATUS_FAILED, -EINTR, p->req->file, NULL, "interrupted");
-        if (in_table(p, chips[i].name)) {
-            r = run_chip(p, &chips[i], e);
-        } else {
-            const char *why = chips[i].generation == 8 && !knows_a8xx(p) ?
-                                  "this Mesa has no A8xx" : "this Mesa does not know it";
-            add_chip(p, chips[i].name, json_sprintf("0x%08x", chips[i].chip_id), "no-support", NULL,
-                     false, json_pack("[o]", one_check("support", false, why)));
-        }
+            r = tp_fail(e, TP_STATUS_FAILED, -EINTR, p->req->file, NULL, "interrupted");
+        else if (chip->what == TP_LINEUP_RUNS)
+            r = run_chip(p, chip, e);
+        else
+            tell_chip(p, chip);
     }
+    if (!r && !asked)
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--chip", "`turnpike chips` lists them",
+                    "there is no chip '%s'", p->req->chip);
     return r;
 }
 
@@ -198,27 +213,15 @@ static int prove_runs(struct proof *p, const char *chip, struct tp_error *e)
     return 0;
 }
 
-/* A table entry that no 32-bit id reaches cannot be met on KGSL. */
-static void list_unreachable(struct proof *p)
+/* The chip for runs that are about the driver and not about a chip: a usual one of the newest
+ * generation that every Mesa knows. */
+static const char *usual_chip(const struct proof *p)
 {
-    size_t i, k, n;
-    json_t *chip;
-    const struct tp_kgsl_chip *known = tp_kgsl_chips(&n);
-    json_array_foreach(json_object_get(p->note, "chips"), i, chip)
-    {
-        const char *name = json_string_value(json_object_get(chip, "name"));
-        const char *generation = json_string_value(json_object_get(chip, "generation"));
-        bool met = !name || !generation || strcmp(generation, "A6XX") < 0;
-        for (k = 0; k < n && !met; k++)
-            met = !strcmp(known[k].name, name);
-        for (k = 0; k < json_array_size(p->chips) && !met; k++) {
-            const char *other =
-                json_string_value(json_object_get(json_array_get(p->chips, k), "name"));
-            met = other && !strcmp(other, name);
-        }
-        if (!met)
-            add_chip(p, name, json_null(), "no-kgsl-id", NULL, false, json_array());
+    for (size_t i = 0; i < p->lineup.n; i++) {
+        if (p->lineup.at[i].what == TP_LINEUP_RUNS && !strcmp(p->lineup.at[i].name, "FD750"))
+            return "FD750";
     }
+    return "FD650";
 }
 
 static int prepare(struct proof *p, struct tp_error *e)
@@ -230,6 +233,7 @@ static int prepare(struct proof *p, struct tp_error *e)
         return r;
     struct tp_error none = {0}; /* a driver of somebody else has no note */
     tp_note_from_elf(p->elf, &p->note, &none);
+    tp_lineup_make(json_object_get(p->note, "chips"), &p->lineup);
     r = tp_promises_read(p->req->patches_dir, p->note, &p->promises, e);
     if (!r)
         r = tp_runner_init(&p->runner, p->elf, e);
@@ -258,9 +262,7 @@ static int prove(struct proof *p, struct tp_error *e)
     }
     r = prove_chips(p, e);
     if (!r)
-        r = prove_runs(p, in_table(p, "FD750") ? "FD750" : "FD650", e);
-    if (!r && (!p->req->chip || !strcmp(p->req->chip, "all")))
-        list_unreachable(p);
+        r = prove_runs(p, usual_chip(p), e);
     return r;
 }
 
@@ -273,6 +275,7 @@ int tp_prove(const struct tp_prove_request *req, json_t **report, struct tp_erro
         *report = json_pack("{s:s, s:i, s:s, s:O, s:O, s:b}", "turnpike", TP_VERSION, "schema", 1,
                             "file", req->file, "chips", p.chips, "static", p.fixed, "ok", p.ok);
     tp_promises_finish(&p.promises);
+    tp_lineup_finish(&p.lineup);
     tp_runner_finish(&p.runner);
     tp_elf_close(p.elf);
     if (p.work)

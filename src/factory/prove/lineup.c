@@ -1,0 +1,89 @@
+#include "factory/prove/lineup.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "factory/chips/chips.h"
+#include "factory/kgsl/chips.h"
+
+static const char *text_of(const json_t *chip, const char *key)
+{
+    const char *s = json_string_value(json_object_get(chip, key));
+    return s ? s : "";
+}
+
+static bool has_generation(const json_t *table, const char *generation)
+{
+    size_t i;
+    json_t *chip;
+    json_array_foreach(table, i, chip)
+    {
+        if (!strcmp(text_of(chip, "generation"), generation))
+            return true;
+    }
+    return false;
+}
+
+/* A chip of the simulator, as the driver will look it up. */
+static struct tp_lineup_chip known_chip(const json_t *table, const struct tp_kgsl_chip *chip)
+{
+    struct tp_lineup_chip out = {.name = chip->name, .chip_id = chip->chip_id};
+    const char *match = table ? tp_chips_match(table, chip->chip_id) : chip->name;
+    if (!match) {
+        out.what = TP_LINEUP_NO_SUPPORT;
+        out.why = chip->generation == 8 && !has_generation(table, "A8XX") ?
+                      "this Mesa has no A8xx" : "this Mesa does not know it";
+    } else if (strcmp(match, chip->name) != 0) {
+        out.what = TP_LINEUP_SAME_AS;
+        out.same_as = match;
+    }
+    return out;
+}
+
+/* An entry of the driver's table that no chip of the simulator is. */
+static struct tp_lineup_chip table_chip(const json_t *table, const json_t *entry)
+{
+    struct tp_lineup_chip out = {.name = text_of(entry, "name"), .what = TP_LINEUP_NO_KGSL_ID};
+    for (size_t i = 0; i < json_array_size(json_object_get(entry, "chip_ids")); i++) {
+        uint32_t id = tp_chips_kgsl_id(entry, i);
+        const char *match = id ? tp_chips_match(table, id) : NULL;
+        if (!match)
+            continue;
+        out.chip_id = id;
+        out.same_as = match;
+        out.what = TP_LINEUP_SAME_AS;
+        if (!strcmp(match, out.name)) {
+            out.same_as = NULL;
+            out.what = TP_LINEUP_RUNS;
+            break;
+        }
+    }
+    return out;
+}
+
+void tp_lineup_make(const json_t *table, struct tp_lineup *out)
+{
+    size_t n, i;
+    json_t *entry;
+    const struct tp_kgsl_chip *chips = tp_kgsl_chips(&n);
+    *out = (struct tp_lineup){0};
+    for (i = 0; i < n; i++)
+        TP_PUSH(out->at, out->n, out->cap) = known_chip(table, &chips[i]);
+    json_array_foreach(table, i, entry)
+    {
+        const char *name = text_of(entry, "name");
+        bool there = strcmp(text_of(entry, "generation"), "A6XX") < 0;
+        for (size_t k = 0; k < n && !there; k++)
+            there = !strcmp(chips[k].name, name);
+        if (!there)
+            TP_PUSH(out->at, out->n, out->cap) = table_chip(table, entry);
+    }
+}
+
+void tp_lineup_finish(struct tp_lineup *l)
+{
+    free(l->at);
+    *l = (struct tp_lineup){0};
+}
