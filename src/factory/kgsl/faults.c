@@ -224,11 +224,21 @@ struct tp_kgsl_verdict tp_kgsl_faults_next(struct tp_kgsl_faults *f, enum tp_kgs
 
 void tp_kgsl_faults_random(uint64_t seed, char *out, size_t size)
 {
-    static const char *const forms[] = {
-        "enomem@alloc:%u",    "enomem@alloc:0.0%u",  "eintr:0.%u",         "enomem@context:%u",
-        "lost@submit:%u",     "hang@submit:%u",      "slow:%ums",          "einval@submit:%u",
-        "eintr@wait:0.%u",    "enomem@import:%u",    "emfile@fence:%u",    "einval@setproperty:%u",
-        "eagain@submit:0.%u", "enomem@heap:%u",      "etimedout@wait:%u",  "eio@property:1%u",
+    /* most: about how many such calls a client makes that tries all of Vulkan once (`turnpike prove`);
+     * early ones are struck more often, since more follows from them. */
+    static const struct {
+        const char *form;
+        unsigned most;
+    } forms[] = {
+        {"enomem@alloc:%u", 540},    {"enomem@alloc:%u", 540},   {"enomem@alloc:%u+", 540},
+        {"enomem@alloc:0.0%u", 9},   {"enomem@alloc:0.%u", 9},   {"eintr:0.%u", 9},
+        {"eintr:0.9%u", 9},          {"eagain@submit:0.%u", 9},  {"eintr@wait:0.%u", 9},
+        {"enomem@context:%u", 3},    {"lost@submit:%u", 110},    {"hang@submit:%u", 110},
+        {"einval@submit:%u", 110},   {"enomem@submit:%u+", 110}, {"etimedout@wait:%u", 120},
+        {"eio@property:%u", 80},     {"eio@property:%u+", 80},   {"einval@setproperty:%u", 3},
+        {"refuse-setproperty", 0},   {"slow:%ums", 20},          {"enomem@import:%u", 6},
+        {"enomem@heap:%u", 4},       {"emfile@fence:%u", 8},     {"emfile@fence:%u+", 8},
+        {"enodev@open:%u", 3},
     };
     size_t used = 0;
     uint64_t r = mix(seed);
@@ -237,10 +247,14 @@ void tp_kgsl_faults_random(uint64_t seed, char *out, size_t size)
     for (size_t i = 0; i < count && used < size; i++) {
         r = mix(r);
         char item[40];
-        unsigned n = 1 + (unsigned)((r >> 32) % 7);
-        const char *form = forms[r % (sizeof forms / sizeof forms[0])];
-        const char *hole = strchr(form, '%');
-        snprintf(item, sizeof item, "%.*s%u%s", (int)(hole - form), form, n, hole + 2);
+        size_t k = r % (sizeof forms / sizeof forms[0]);
+        unsigned most = forms[k].most > 7 && (r >> 20 & 1) ? 7 : forms[k].most;
+        unsigned n = 1 + (unsigned)((r >> 32) % (most ? most : 1));
+        const char *form = forms[k].form, *hole = strchr(form, '%');
+        if (hole)
+            snprintf(item, sizeof item, "%.*s%u%s", (int)(hole - form), form, n, hole + 2);
+        else
+            snprintf(item, sizeof item, "%s", form);
         used += (size_t)snprintf(out + used, size - used, ",%s", item);
     }
 }

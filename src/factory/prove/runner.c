@@ -199,7 +199,7 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     struct tp_error ran = {0};
     struct tp_cmd cmd = {.argv = argv,
                          .env = environment,
-                         .timeout_ms = RUN_MS,
+                         .timeout_ms = r->run_ms ? r->run_ms : RUN_MS,
                          .err = &err,
                          .log_fd = -1,
                          .on_line = on_line,

@@ -20,6 +20,7 @@ struct tp_runner {
     char *client, *simulator, *root; /* root: the arm64 libraries that the driver needs */
     char *stub;                      /* for the platform's libraries of Android; NULL: not needed */
     char *why;                       /* TP_RUNS_NOT: a sentence */
+    int run_ms;                      /* what one run may take; 0: two minutes */
 };
 
 /* Decides from what the file needs. Errors: -ENOENT (MISSING) when the client, the simulator or qemu

@@ -1,0 +1,15 @@
+/* The books that the simulated device keeps of a process: what was left when it was closed. */
+#ifndef TP_FACTORY_PROVE_BOOKS_H
+#define TP_FACTORY_PROVE_BOOKS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+
+/*
+ * calls: the simulator's log, borrowed. Answers NULL where nothing was left, or what was
+ * ("leaked_buffers 2 (8192 bytes)"); the caller frees it. closed: whether the device was closed at
+ * all, without which there is nothing to say.
+ */
+char *tp_books_left(const json_t *calls, bool *closed);
+
+#endif
