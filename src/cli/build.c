@@ -36,7 +36,7 @@ static int parse(int argc, char **argv, struct tp_build_arguments *a)
         const char **field;
     } strings[] = {{'m', &a->mesa},    {'t', &a->target},   {'V', &a->version}, {'o', &a->out},
                    {'n', &a->ndk},     {'s', &a->sysroot},  {'l', &a->launcher}, {'p', &a->patches},
-                   {'j', &a->json}};
+                   {'j', &a->json},    {'B', &a->bionic_root}};
     for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;) {
         int status = c == '?' || c == ':' ? TP_STATUS_INPUT : 0;
         for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
@@ -83,6 +83,7 @@ static const struct option options[] = {
     {"jobs", required_argument, NULL, 'J'},     {"no-prove", no_argument, NULL, 'N'},
     {"with", required_argument, NULL, 'w'},     {"without", required_argument, NULL, 'W'},
     {"patches", required_argument, NULL, 'p'},  {"json", required_argument, NULL, 'j'},
+    {"bionic-root", required_argument, NULL, 'B'},
     {"help", no_argument, NULL, 'h'},           {0},
 };
 
@@ -92,7 +93,7 @@ const struct tp_command tp_command_build = {
     .help =
         "usage: turnpike build [OPTIONS]\n\n"
         "Gets Mesa, makes every patch on it, builds each variant of Turnip from one build folder,\n"
-        "loads it, and writes the archives and summary.json.\n\n"
+        "proves it on simulated chips, and writes the archives and summary.json.\n\n"
         "  --mesa SPEC      auto (default: git, else Debian's source package), git[:URL][@REV],\n"
         "                   a folder, a tarball, debian[:VERSION]\n"
         "  --target T       host, linux-arm64, host-android or android-arm64\n"
@@ -104,7 +105,8 @@ const struct tp_command tp_command_build = {
         "  --sysroot DIR    a sysroot with bionic instead of an NDK\n"
         "  --launcher CMD   put before the compiler: ccache, distcc, icecc\n"
         "  --jobs N         compile N files at once (default: one a processor)\n"
-        "  --no-prove       do not load the drivers before packaging\n"
+        "  --no-prove       package without proving\n"
+        "  --bionic-root DIR  a phone's C library, to prove android-arm64 with; see turnpike prove\n"
         "  --with ID        switch on a patch that is off; may be repeated\n"
         "  --without ID     leave a patch out; may be repeated\n"
         "  --patches DIR    the folder of patches (default: turnpike's own)\n"

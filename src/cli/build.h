@@ -6,6 +6,7 @@
 
 struct tp_build_arguments {
     const char *mesa, *target, *version, *out, *ndk, *sysroot, *launcher, *patches, *json;
+    const char *bionic_root;
     char variants[3]; /* "bp", in the order asked for */
     unsigned jobs;
     bool no_prove;

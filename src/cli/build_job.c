@@ -9,10 +9,12 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "cli/build.h"
+#include "cli/proof.h"
 #include "revision.h"
 #include "factory/chips/chips.h"
 #include "factory/edit/edit.h"
 #include "factory/package/package.h"
+#include "factory/prove/prove.h"
 #include "factory/recipe/recipe.h"
 #include "factory/source/source.h"
 
@@ -29,7 +31,7 @@ struct driver {
 struct job {
     const struct tp_build_arguments *a;
     const struct tp_target *target;
-    char *patches_dir, *out, *work, *build_dir, *log, *version, *toolchain;
+    char *patches_dir, *out, *work, *build_dir, *packed, *log, *version, *toolchain;
     struct tp_source source;
     struct tp_build_request req;
     struct driver drivers[2];
@@ -166,72 +168,7 @@ static int patch(struct job *j, struct driver *d, bool check_only, struct tp_err
     return r;
 }
 
-/* What was seen when the driver was loaded, and no more than that: a chip counts as proved only where
- * one was there to enumerate. */
-static json_t *proof_json(const char *archive, const struct tp_smoke *smoke)
-{
-    json_t *chips = json_array();
-    if (smoke->devices) {
-        char api[32];
-        snprintf(api, sizeof api, "%u.%u.%u", smoke->api_version >> 22 & 0x7f,
-                 smoke->api_version >> 12 & 0x3ff, smoke->api_version & 0xfff);
-        json_t *check = json_pack("{s:s, s:b, s:s}", "id", "enumerate", "ok", true, "detail",
-                                  smoke->driver_info);
-        json_array_append_new(chips, json_pack("{s:s, s:n, s:s, s:b, s:s, s:s, s:[o]}", "name",
-                                               smoke->device_name, "chip_id", "status", "proved",
-                                               "boots", false, "device_name", smoke->device_name,
-                                               "api", api, "checks", check));
-    }
-    json_t *load = json_pack("{s:s, s:b, s:s}", "id", "load", "ok", true, "detail",
-                             smoke->devices ? "loads and makes an instance" :
-                                              "loads; there is no device to enumerate");
-    return json_pack("{s:s, s:i, s:s, s:o, s:[o], s:b}", "turnpike", TP_VERSION, "schema", 1,
-                     "file", archive, "chips", chips, "checks", load, "ok", true);
-}
-
-static int prove(struct job *j, struct driver *d, struct tp_error *e)
-{
-    if (j->a->no_prove || !j->target->runs_here)
-        return 0;
-    struct tp_smoke smoke;
-    int r = tp_recipe_smoke(&j->req, d->path, 0, &smoke, e);
-    if (r)
-        return r;
-    if (smoke.devices && !strstr(smoke.driver_info, d->version))
-        return tp_fail(e, TP_STATUS_FAILED, -EINVAL, d->path,
-                       "look at patch driver-label; --without driver-label builds without it",
-                       "the driver calls itself '%s', without %s in it", smoke.driver_info,
-                       d->version);
-    char *archive = tp_archive_name(j->target, j->version, d->variant);
-    d->proof = proof_json(archive, &smoke);
-    char *text = smoke.devices ? tp_asprintf("  %c loads and enumerates: %s (%s)", d->variant,
-                                             smoke.device_name, smoke.driver_info) :
-                                 tp_asprintf("  %c loads", d->variant);
-    say(j, text);
-    free(text);
-    free(archive);
-    return 0;
-}
-
-static int build(struct job *j, int i, struct tp_error *e)
-{
-    struct driver *d = &j->drivers[i];
-    char *text = tp_asprintf("Building variant %c (%s) for %s", d->variant,
-                             d->variant == 'b' ? "balanced" : "performance", j->target->name);
-    say(j, text);
-    free(text);
-    int64_t start = tp_now_ns();
-    int r = patch(j, d, false, e);
-    if (!r && i == 0)
-        r = tp_recipe_configure(&j->req, NULL, e);
-    if (!r)
-        r = tp_recipe_compile(&j->req, d->path, NULL, e);
-    d->seconds = (double)(tp_now_ns() - start) / 1e9;
-    if (!r)
-        r = prove(j, d, e);
-    return r;
-}
-
+/* Into the work folder: what is not proved does not go out. */
 static int package(struct job *j, struct driver *d, struct tp_error *e)
 {
     bool android = !strcmp(j->target->system, "android");
@@ -245,7 +182,7 @@ static int package(struct job *j, struct driver *d, struct tp_error *e)
                                   j->a->launcher);
     struct tp_package_request req = {
         .driver = d->path,
-        .out_dir = j->out,
+        .out_dir = j->packed,
         .archive_name = archive,
         .system = j->target->system,
         .machine = j->target->arch,
@@ -271,6 +208,80 @@ static int package(struct job *j, struct driver *d, struct tp_error *e)
     free(description);
     free(name);
     free(archive);
+    return r;
+}
+
+/* The driver on Mesa's own no-op DRM shim: the kernel interface that simulated chips do not have. */
+static int try_drm(struct job *j, const struct driver *d, json_t *proof, struct tp_error *e)
+{
+    struct tp_smoke smoke;
+    int r = tp_recipe_smoke(&j->req, d->path, 0, &smoke, e);
+    if (r)
+        return r;
+    bool ok = smoke.devices > 0;
+    json_t *check = json_pack("{s:s, s:b, s:s}", "id", "drm", "ok", ok, "detail",
+                              ok ? smoke.device_name : "no device on Mesa's no-op DRM shim");
+    json_array_append_new(json_object_get(proof, "static"), check);
+    if (!ok)
+        json_object_set_new(proof, "ok", json_false());
+    return 0;
+}
+
+static void on_chip(void *data, const char *name, const char *status)
+{
+    struct job *j = data;
+    if (!j->terminal)
+        return;
+    fprintf(stderr, "\r\033[Kproving on %s: %s", name, status);
+    fflush(stderr);
+    j->line_open = true;
+}
+
+static int prove(struct job *j, struct driver *d, struct tp_error *e)
+{
+    if (j->a->no_prove)
+        return 0;
+    struct tp_prove_request req = {.file = d->package.path,
+                                   .patches_dir = j->patches_dir,
+                                   .excused = j->a->without.at,
+                                   .on_chip = on_chip,
+                                   .data = j};
+    int r = tp_prove(&req, &d->proof, e);
+    if (!r && j->target->has_shim)
+        r = try_drm(j, d, d->proof, e);
+    if (r)
+        return r;
+    struct tp_buf text = {0};
+    bool ok = json_is_true(json_object_get(d->proof, "ok"));
+    tp_cli_proof_summary(d->proof, d->variant, &text);
+    say(j, tp_buf_str(&text));
+    tp_buf_finish(&text);
+    /* the place of our work folder is of no use to a reader */
+    const char *slash = strrchr(d->package.path, '/');
+    json_object_set_new(d->proof, "file", json_string(slash ? slash + 1 : d->package.path));
+    return ok ? 0 : tp_fail(e, TP_STATUS_FAILED, -EINVAL, d->package.path,
+                            "`turnpike prove` shows it again on this file; --no-prove packages without",
+                            "the driver does not do what its patches promise");
+}
+
+static int build(struct job *j, int i, struct tp_error *e)
+{
+    struct driver *d = &j->drivers[i];
+    char *text = tp_asprintf("Building variant %c (%s) for %s", d->variant,
+                             d->variant == 'b' ? "balanced" : "performance", j->target->name);
+    say(j, text);
+    free(text);
+    int64_t start = tp_now_ns();
+    int r = patch(j, d, false, e);
+    if (!r && i == 0)
+        r = tp_recipe_configure(&j->req, NULL, e);
+    if (!r)
+        r = tp_recipe_compile(&j->req, d->path, NULL, e);
+    d->seconds = (double)(tp_now_ns() - start) / 1e9;
+    if (!r)
+        r = package(j, d, e);
+    if (!r)
+        r = prove(j, d, e);
     return r;
 }
 
@@ -302,19 +313,35 @@ static json_t *summary_json(const struct job *j)
                      "archives", archives, "patches", patches, "proof", proof, "seconds", seconds);
 }
 
+/* From the work folder to where the user wants it. */
+static int publish(const struct job *j, char **path, struct tp_error *e)
+{
+    const char *slash = strrchr(*path, '/');
+    char *to = tp_join(j->out, slash ? slash + 1 : *path);
+    int r = rename(*path, to) < 0 ? tp_fail_errno(e, errno, to, "cannot be put in place") : 0;
+    if (r) {
+        free(to);
+    } else {
+        free(*path);
+        *path = to;
+    }
+    return r;
+}
+
 static int finish(struct job *j, struct tp_error *e)
 {
     char *path = tp_join(j->out, "summary.json");
     int r = 0;
     unlink(path); /* from here on, what an earlier build said holds no longer */
-    for (int i = 0; i < j->n && !r; i++)
-        r = package(j, &j->drivers[i], e);
+    for (int i = 0; i < j->n && !r; i++) {
+        r = publish(j, &j->drivers[i].package.receipt_path, e);
+        if (!r)
+            r = publish(j, &j->drivers[i].package.path, e);
+    }
     if (r) { /* both archives or none */
         for (int i = 0; i < j->n; i++) {
-            if (j->drivers[i].package.path)
-                unlink(j->drivers[i].package.path);
-            if (j->drivers[i].package.receipt_path)
-                unlink(j->drivers[i].package.receipt_path);
+            unlink(j->drivers[i].package.path);
+            unlink(j->drivers[i].package.receipt_path);
         }
         free(path);
         return r;
@@ -361,6 +388,7 @@ static int prepare(struct job *j, struct tp_error *e)
     free(all);
     j->log = tp_join(j->work, "build.log");
     j->build_dir = tp_join(j->work, "build");
+    j->packed = tp_join(j->work, "packed");
     j->req = (struct tp_build_request){
         .target = j->target,
         .build_dir = j->build_dir,
@@ -382,6 +410,10 @@ static int work(struct job *j, struct tp_error *e)
     if (!r) {
         unlink(j->log);
         r = tp_remove_tree(j->build_dir, e);
+        if (!r)
+            r = tp_remove_tree(j->packed, e);
+        if (!r)
+            r = tp_mkdirs(j->packed, e);
     }
     if (!r)
         r = get_source(j, e);
@@ -433,6 +465,7 @@ int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e)
     free(j.out);
     free(j.work);
     free(j.build_dir);
+    free(j.packed);
     free(j.log);
     free(j.version);
     free(j.toolchain);

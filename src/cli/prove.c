@@ -5,6 +5,7 @@
 
 #include "base/fs.h"
 #include "cli/cli.h"
+#include "cli/proof.h"
 #include "factory/prove/prove.h"
 
 struct arguments {
@@ -39,44 +40,6 @@ static void on_chip(void *data, const char *name, const char *status)
     fflush(stderr);
 }
 
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
-
-static void print_failures(const json_t *checks)
-{
-    size_t i;
-    json_t *check;
-    json_array_foreach(checks, i, check)
-    {
-        if (!json_is_true(json_object_get(check, "ok")))
-            printf("    %s: %s\n", text_of(check, "id"), text_of(check, "detail"));
-    }
-}
-
-static void print_report(const json_t *report)
-{
-    size_t i;
-    json_t *item;
-    printf("The file itself:\n");
-    json_array_foreach(json_object_get(report, "static"), i, item)
-        printf("  %-22s %-6s %s\n", text_of(item, "id"),
-               json_is_true(json_object_get(item, "ok")) ? "holds" : "FAILS", text_of(item, "detail"));
-    if (json_array_size(json_object_get(report, "chips")))
-        printf("On simulated chips:\n");
-    json_array_foreach(json_object_get(report, "chips"), i, item)
-    {
-        const char *status = text_of(item, "status");
-        printf("  %-22s %-11s %s%s%s\n", text_of(item, "name"), status, text_of(item, "device_name"),
-               *text_of(item, "api") ? ", Vulkan " : "", text_of(item, "api"));
-        if (!strcmp(status, "failed") || !strcmp(status, "no-support"))
-            print_failures(json_object_get(item, "checks"));
-    }
-    printf("%s\n", json_is_true(json_object_get(report, "ok")) ? "Proved." : "NOT proved.");
-}
-
 static int run(int argc, char **argv)
 {
     struct arguments a = {0};
@@ -96,7 +59,10 @@ static int run(int argc, char **argv)
     if (!r && a.json)
         r = tp_cli_write_json(report, a.json, &e);
     if (!r && (!a.json || strcmp(a.json, "-") != 0)) {
-        print_report(report);
+        struct tp_buf text = {0};
+        tp_cli_proof_text(report, &text);
+        fputs(tp_buf_str(&text), stdout);
+        tp_buf_finish(&text);
         r = tp_cli_flush(&e);
     }
     if (r)

@@ -224,6 +224,24 @@ static const char *usual_chip(const struct proof *p)
     return "FD650";
 }
 
+/* What the user left out promises nothing. */
+static void excuse(struct tp_promises *all, const char *const *ids)
+{
+    int kept = 0;
+    for (int i = 0; i < all->n; i++) {
+        bool out = false;
+        for (int k = 0; ids && ids[k]; k++)
+            out = out || !strcmp(ids[k], all->at[i].patch);
+        if (!out) {
+            all->at[kept++] = all->at[i];
+            continue;
+        }
+        free(all->at[i].patch);
+        tp_expect_finish(&all->at[i].expect);
+    }
+    all->n = kept;
+}
+
 static int prepare(struct proof *p, struct tp_error *e)
 {
     int r = tp_driver_read(p->req->file, &p->bytes, NULL, e);
@@ -235,6 +253,7 @@ static int prepare(struct proof *p, struct tp_error *e)
     tp_note_from_elf(p->elf, &p->note, &none);
     tp_lineup_make(json_object_get(p->note, "chips"), &p->lineup);
     r = tp_promises_read(p->req->patches_dir, p->note, &p->promises, e);
+    excuse(&p->promises, p->req->excused);
     if (!r)
         r = tp_runner_init(&p->runner, p->elf, e);
     if (r)

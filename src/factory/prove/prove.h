@@ -12,6 +12,7 @@ struct tp_prove_request {
     const char *file;        /* a driver, or an archive with one; borrowed */
     const char *chip;        /* a name or an alias of the table; NULL or "all": every chip */
     const char *patches_dir; /* whose `proof` lines are held against it */
+    const char *const *excused; /* patches left out on purpose, NULL-terminated; may be NULL */
     /* Called when a chip is done; may be NULL. */
     void (*on_chip)(void *data, const char *name, const char *status);
     void *data;

@@ -1,0 +1,92 @@
+#include "cli/proof.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+static const char *text_of(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+    return s ? s : "";
+}
+
+static bool holds(const json_t *check)
+{
+    return json_is_true(json_object_get(check, "ok"));
+}
+
+static void trim(struct tp_buf *b, char c)
+{
+    while (b->len && b->data[b->len - 1] == c)
+        tp_buf_splice(b, b->len - 1, 1, "", 0);
+}
+
+static void add_failures(const json_t *checks, const char *margin, struct tp_buf *out)
+{
+    size_t i;
+    json_t *check;
+    json_array_foreach(checks, i, check)
+    {
+        if (!holds(check))
+            tp_buf_addf(out, "%s%s: %s\n", margin, text_of(check, "id"), text_of(check, "detail"));
+    }
+}
+
+static void add_chip(const json_t *chip, struct tp_buf *out)
+{
+    const char *status = text_of(chip, "status");
+    const json_t *checks = json_object_get(chip, "checks");
+    tp_buf_addf(out, "  %-22s %-11s ", text_of(chip, "name"), status);
+    if (!strcmp(status, "no-support"))
+        tp_buf_addf(out, "%s", text_of(json_array_get(checks, 0), "detail"));
+    else if (!strcmp(status, "same-as"))
+        tp_buf_addf(out, "%s", text_of(chip, "same_as"));
+    else if (*text_of(chip, "device_name"))
+        tp_buf_addf(out, "%s, Vulkan %s", text_of(chip, "device_name"), text_of(chip, "api"));
+    trim(out, ' ');
+    tp_buf_addf(out, "\n");
+    if (!strcmp(status, "failed"))
+        add_failures(checks, "    ", out);
+}
+
+void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
+{
+    size_t i;
+    json_t *item;
+    tp_buf_addf(out, "The file itself:\n");
+    json_array_foreach(json_object_get(report, "static"), i, item)
+        tp_buf_addf(out, "  %-22s %-6s %s\n", text_of(item, "id"), holds(item) ? "holds" : "FAILS",
+                    text_of(item, "detail"));
+    if (json_array_size(json_object_get(report, "chips")))
+        tp_buf_addf(out, "On simulated chips:\n");
+    json_array_foreach(json_object_get(report, "chips"), i, item)
+        add_chip(item, out);
+    tp_buf_addf(out, "%s\n", holds(report) ? "Proved." : "NOT proved.");
+}
+
+void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out)
+{
+    size_t i, proved = 0, failed = 0;
+    json_t *chip;
+    const json_t *chips = json_object_get(report, "chips");
+    json_array_foreach(chips, i, chip)
+    {
+        proved += !strcmp(text_of(chip, "status"), "proved");
+        failed += !strcmp(text_of(chip, "status"), "failed");
+    }
+    if (json_array_size(chips))
+        tp_buf_addf(out, "  %c %s on %zu simulated chips", variant,
+                    holds(report) ? "is proved" : "FAILS", holds(report) ? proved : failed);
+    else
+        tp_buf_addf(out, "  %c %s: the file itself, started on no chip", variant,
+                    holds(report) ? "holds" : "FAILS");
+    if (holds(report))
+        return;
+    tp_buf_addf(out, "\n");
+    add_failures(json_object_get(report, "static"), "    ", out);
+    json_array_foreach(chips, i, chip)
+    {
+        if (!strcmp(text_of(chip, "status"), "failed"))
+            add_chip(chip, out);
+    }
+    trim(out, '\n');
+}
