@@ -30,10 +30,15 @@ enum tp_effects {
     TP_EFFECTS_ALL,    /* memory and pixels too: a GPU, or a driver in software */
 };
 
+/* Found by its manifest: it must be there, or is used where it is. */
+#define TP_LAYERS_FIND "find"
+#define TP_LAYERS_AUTO "auto"
+
 struct tp_client_options {
     const char *driver; /* path */
     const char *only;   /* ids and groups with commas between them, or NULL: all */
-    bool list, layers;
+    bool list;
+    const char *layers; /* a layer's library; TP_LAYERS_FIND, TP_LAYERS_AUTO; NULL: none */
     enum tp_effects effects;
     unsigned submits, empty_submits; /* how many in the checks of these names; 0: not run */
     unsigned threads;                /* of the check threads */
@@ -58,8 +63,8 @@ struct tp_caps {
 
 struct tp_client {
     struct tp_client_options options;
-    struct tp_entry entry; /* the driver's, or with layers the loader's */
-    struct tp_layers *layers; /* owned, or NULL */
+    struct tp_entry entry; /* the driver's, or the layer's before it */
+    struct tp_layers *layers; /* layers.c's, or NULL */
     struct tp_vk vk;
     VkInstance instance;
     VkPhysicalDevice physical;
@@ -346,18 +351,22 @@ uint32_t tp_family_find(const struct tp_client *client, VkQueueFlags flags);
 /* How many fds this process has open. */
 unsigned tp_open_fds(void);
 
-/* --- the loader and its validation layer (layers.c), for glibc on this machine --- */
+/* --- the validation layer (layers.c, layer_chain.c, layer_find.c) --- */
 
-/* Opens the loader with the driver's manifest; the client's entry is then the loader's. 0, or -1
- * with the reason. */
+/* Puts the layer that the options name on top of the driver: the client's entry is then the layer's.
+ * 0, or -1 with the reason. */
 int tp_layers_open(struct tp_client *client, char *why, size_t size);
-/* What an instance is created with: chained before its own next. */
+/* What an instance is created with. */
 void tp_layers_instance(struct tp_client *client, VkInstanceCreateInfo *info);
+/* NULL, or what the driver lacks: the layer itself has every function. */
+const char *tp_layers_missing(const struct tp_client *client);
 /* From now on messages are failed checks; CHECK: what they come from. */
 int tp_layers_watch(struct tp_client *client, char *why, size_t size);
 void tp_layers_now(struct tp_client *client, const char *check);
 /* Messages so far. */
 unsigned tp_layers_messages(const struct tp_client *client);
+/* The driver's own functions, for what is not valid use on purpose. */
+const struct tp_vk *tp_layers_below(const struct tp_client *client);
 /* Before the instance goes, and after it. */
 void tp_layers_unwatch(struct tp_client *client);
 void tp_layers_close(struct tp_client *client);

@@ -41,6 +41,9 @@ int tp_instance_create(struct tp_client *client, VkInstance *out, char *why, siz
     }
     const char *missing = tp_vk_load(&client->vk, client->entry.get_proc, *out);
     if (!missing)
+        missing = tp_layers_missing(client);
+    tp_vk_limit(&client->vk, tp_layers_below(client));
+    if (!missing)
         return 0;
     if (client->vk.DestroyInstance)
         client->vk.DestroyInstance(*out, NULL);

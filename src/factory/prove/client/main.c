@@ -16,7 +16,8 @@ static const char usage[] =
     "  --only ID[,ID…]     these checks and groups only\n"
     "  --effects E         what submits do beside retiring: none, events (the default), or all,\n"
     "                      where memory and pixels are compared too\n"
-    "  --layers            through the Vulkan loader, with the validation layer\n"
+    "  --layers[=L]        under Khronos's validation layer. L: its library, a path; find (the\n"
+    "                      default): by its manifest; auto: only where it is there\n"
     "  --submits N         submits of the check submits, and of each thread\n"
     "  --empty-submits N   submits of the check empty_submits\n"
     "  --threads N         threads of the check threads\n"
@@ -107,6 +108,13 @@ static int read_effects(const char *text, enum tp_effects *out)
     return wrong(text, "is not none, events or all");
 }
 
+static int check_layers(const char *text)
+{
+    if (strchr(text, '/') || !strcmp(text, TP_LAYERS_FIND) || !strcmp(text, TP_LAYERS_AUTO))
+        return 0;
+    return wrong(text, "is not a path, find or auto");
+}
+
 static int check_words(const char *list)
 {
     for (const char *at = list; *at; at += strcspn(at, ","), at += *at == ',') {
@@ -121,7 +129,7 @@ static int read_options(int argc, char **argv, struct tp_client_options *o)
 {
     static const struct option options[] = {
         {"list", no_argument, NULL, 'l'},
-        {"layers", no_argument, NULL, 'v'},
+        {"layers", optional_argument, NULL, 'v'},
         {"only", required_argument, NULL, 'o'},
         {"effects", required_argument, NULL, OPT_EFFECTS},
         {"submits", required_argument, NULL, 's'},
@@ -144,7 +152,8 @@ static int read_options(int argc, char **argv, struct tp_client_options *o)
             fputs(usage, stdout);
             return 1;
         case 'v':
-            o->layers = true;
+            o->layers = optarg ? optarg : TP_LAYERS_FIND;
+            r = check_layers(o->layers);
             break;
         case 'o':
             o->only = optarg;
@@ -232,7 +241,7 @@ static int enter(struct tp_client *client, char *why, size_t size)
 {
     if (tp_entry_open(client->options.driver, &client->entry, why, size))
         return -1;
-    return client->options.layers ? tp_layers_open(client, why, size) : 0;
+    return tp_layers_open(client, why, size);
 }
 
 static void summarize(const struct tp_client *client)

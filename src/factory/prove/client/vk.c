@@ -27,6 +27,15 @@ const char *tp_vk_load(struct tp_vk *vk, PFN_vkGetInstanceProcAddr get_proc, VkI
     return missing;
 }
 
+void tp_vk_limit(struct tp_vk *vk, const struct tp_vk *below)
+{
+#define LIMIT(name, other)                                                                         \
+    if (!below->name)                                                                              \
+        vk->name = NULL;
+    TP_VK_OPTIONAL(LIMIT)
+#undef LIMIT
+}
+
 const char *tp_vk_device_lacks(const struct tp_vk *vk, VkDevice device)
 {
 #define LOOK(name)                                                                                 \

@@ -1,6 +1,6 @@
 /*
  * The Vulkan functions that the client calls, found by name through vkGetInstanceProcAddr: the
- * drivers' and the loader's answers dispatch on the handle, so that one table serves every device.
+ * drivers' and the layer's answers dispatch on the handle, so that one table serves every device.
  */
 #ifndef TP_FACTORY_PROVE_CLIENT_VK_H
 #define TP_FACTORY_PROVE_CLIENT_VK_H
@@ -147,9 +147,7 @@
     X(GetSemaphoreFdKHR, NULL)                                                                     \
     X(ImportSemaphoreFdKHR, NULL)                                                                  \
     X(GetCalibratedTimestampsEXT, "vkGetCalibratedTimestampsKHR")                                  \
-    X(GetPhysicalDeviceCalibrateableTimeDomainsEXT, "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR")\
-    X(CreateDebugUtilsMessengerEXT, NULL)                                                          \
-    X(DestroyDebugUtilsMessengerEXT, NULL)
+    X(GetPhysicalDeviceCalibrateableTimeDomainsEXT, "vkGetPhysicalDeviceCalibrateableTimeDomainsKHR")
 
 struct tp_vk {
 #define TP_VK_FIELD(name) PFN_vk##name name;
@@ -164,6 +162,9 @@ struct tp_vk {
 /* Fills VK from an instance. Answers NULL, or the name of a function that must be there and is not
  * (DestroyInstance is then filled in where it exists). */
 const char *tp_vk_load(struct tp_vk *vk, PFN_vkGetInstanceProcAddr get_proc, VkInstance instance);
+
+/* Leaves out of VK what is optional and BELOW lacks. */
+void tp_vk_limit(struct tp_vk *vk, const struct tp_vk *below);
 
 /* NULL, or the name of a function of Vulkan 1.1 that the device's vkGetDeviceProcAddr lacks. */
 const char *tp_vk_device_lacks(const struct tp_vk *vk, VkDevice device);
