@@ -471,6 +471,10 @@ static int read_edit(struct reader *r, const struct tp_patch *patch, struct tp_e
         } else if (keyword(l, "template", &rest, &len) && edit->is_new_file && !len) {
             edit->is_template = true;
             err = 0;
+        } else if (keyword(l, "proof", &rest, &len)) {
+            TP_PUSH(edit->proofs, edit->n_proofs, edit->cap_proofs) = tp_strndup(rest, len);
+            err = len ? 0 : bad(r, r->at, "say what is seen of a driver with it",
+                                "this proof line is empty");
         } else if (keyword(l, "absorbed-if", &rest, &len) || keyword(l, "absent-when", &rest, &len)) {
             struct tp_evidence *ev;
             if (l->s[2] == 's' && l->s[3] == 'o')
@@ -489,8 +493,8 @@ static int read_edit(struct reader *r, const struct tp_patch *patch, struct tp_e
                 err = read_form(r, edit, f);
         } else {
             err = bad_word(r, r->at, "an edit has no line", l->s, l->len,
-                           "variants, targets, absorbed-if, absent-when, form; a new file: from, "
-                           "template");
+                           "variants, targets, proof, absorbed-if, absent-when, form; a new file: "
+                           "from, template");
         }
         if (err)
             return err;
@@ -574,6 +578,8 @@ static int read_top(struct reader *r, struct tp_patch *p, const struct line *l)
         p->optional = true;
     } else if (keyword(l, "proof", &rest, &len)) {
         TP_PUSH(p->proofs, p->n_proofs, p->cap_proofs) = tp_strndup(rest, len);
+        if (!len)
+            return bad(r, r->at, "say what is seen of a driver with it", "this proof line is empty");
     } else if (keyword(l, "needs", &rest, &len)) {
         if (!is_id(rest, len))
             return bad(r, r->at, "one identifier a line", "needs names another patch");
@@ -667,6 +673,9 @@ void tp_patch_finish(struct tp_patch *p)
             free(edit->forms[k].name);
         }
         free(edit->forms);
+        for (int k = 0; k < edit->n_proofs; k++)
+            free(edit->proofs[k]);
+        free(edit->proofs);
         finish_evidence(edit->absorbed, edit->n_absorbed);
         finish_evidence(edit->absent, edit->n_absent);
         tp_buf_finish(&edit->content);

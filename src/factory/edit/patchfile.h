@@ -67,6 +67,8 @@ struct tp_edit {
     int n_absorbed, cap_absorbed, n_absent, cap_absent;
     struct tp_form *forms;
     int n_forms, cap_forms;
+    char **proofs; /* promised where this edit was made */
+    int n_proofs, cap_proofs;
 };
 
 struct tp_patch {
@@ -77,7 +79,7 @@ struct tp_patch {
     unsigned variants, targets;
     char **needs; /* ids of patches without which this one cannot be */
     int n_needs, cap_needs;
-    char **proofs;
+    char **proofs; /* promised where the patch was applied */
     int n_proofs, cap_proofs;
     struct tp_edit *edits;
     int n_edits, cap_edits;

@@ -9,35 +9,45 @@
 #include "factory/package/elf_file.h"
 
 enum tp_expect_subject {
-    TP_EXPECT_FACT,   /* fact NAME is|has|lacks VALUE: what the client saw on each chip */
-    TP_EXPECT_CALL,   /* call NAME FIELD has|lacks|is VALUE: each call of the simulator's log */
-    TP_EXPECT_SUM,    /* sum NAME FIELD is N: over all calls of the log */
+    TP_EXPECT_FACT,   /* fact NAME VERB VALUE: what the client saw on each chip */
+    TP_EXPECT_CALL,   /* call NAME FIELD VERB VALUE: each line of the log that has the field */
+    TP_EXPECT_SOME,   /* some NAME FIELD VERB VALUE: at least one of them */
+    TP_EXPECT_CALLS,  /* calls NAME is|from N: so many lines */
+    TP_EXPECT_SUM,    /* sum NAME FIELD is|from N: over all lines of the log */
+    TP_EXPECT_PLACES, /* places NAME among OTHER is N[,N…]: in each context, how many of OTHER went
+                         before each NAME */
+    TP_EXPECT_SAID,   /* said "TEXT" is|from N: so often on standard error */
     TP_EXPECT_SYMBOL, /* symbol lacks GLOB: no strong undefined symbol of that shape */
     TP_EXPECT_TEXT,   /* text has|lacks "TEXT": bytes of the file */
     TP_EXPECT_CHIP,   /* chip NAME has|lacks SETTING: the note's table of GPUs */
 };
 
-enum tp_expect_verb { TP_EXPECT_IS, TP_EXPECT_HAS, TP_EXPECT_LACKS };
+enum tp_expect_verb { TP_EXPECT_IS, TP_EXPECT_HAS, TP_EXPECT_LACKS, TP_EXPECT_FROM };
 
 /*
- * A proof line is [b|p] [run ARGUMENTS… :] EXPECTATION. With b or p it is about that variant alone,
- * whether or not the patch is in it. `run` asks for a run of the client of its own, on one chip: its
- * options, and NAME=VALUE for the driver's environment.
+ * A proof line is [b|p] [on GLOB[,GLOB…]] [run ARGUMENTS… :] EXPECTATION. With b or p it is about
+ * that variant alone, whether or not the patch is in it; with `on` about those chips alone. `run`
+ * asks for a run of the client of its own: its options, and NAME=VALUE for the driver's environment.
  */
 struct tp_expect {
     char variant; /* 'b', 'p', or 0: those of the patch */
-    char *run;    /* NULL: what every chip's run shows */
+    char **on;    /* globs of chips' names, or generations ("A7XX"); none: every chip */
+    int n_on, cap_on;
+    char *run; /* NULL: what every chip's run shows */
     enum tp_expect_subject subject;
     enum tp_expect_verb verb;
-    char *name;  /* of the fact, call, sum or chip; NULL otherwise */
-    char *field; /* of a call or sum; NULL otherwise */
+    char *name;  /* of the fact, call or chip; what is said; NULL otherwise */
+    char *field; /* of a call or sum; the other call of places; NULL otherwise */
     char *value;
 };
 
 /* What was seen. Everything is borrowed; what is not known is NULL. */
 struct tp_seen {
+    const char *chip;          /* which one these are of: a name of the table */
     const json_t *facts;       /* of one chip: name → value */
     const json_t *calls;       /* of one chip: the log's lines */
+    const json_t *checks;      /* of one chip: [{"id", "ok", "detail"}] */
+    const char *said;          /* on standard error, of one chip */
     const struct tp_elf *elf;
     const void *file;
     size_t file_len;
@@ -59,6 +69,9 @@ void tp_client_words_finish(struct tp_client_words *w);
 
 /* Needs it a run on a chip, or the file alone? */
 bool tp_expect_needs_run(const struct tp_expect *x);
+
+/* Is it about this chip? generation: "A7XX"; NULL: not known. */
+bool tp_expect_is_on(const struct tp_expect *x, const char *chip, const char *generation);
 
 /* Does it hold? detail: receives a sentence that says what was seen; caller frees. */
 bool tp_expect_holds(const struct tp_expect *x, const struct tp_seen *seen, char **detail);

@@ -1,4 +1,4 @@
-/* What the patches promise of one driver. */
+/* What the patches, and the table of chips beside them, promise of one driver. */
 #ifndef TP_FACTORY_PROVE_PROMISES_H
 #define TP_FACTORY_PROVE_PROMISES_H
 
@@ -9,9 +9,14 @@
 #include "factory/prove/expect.h"
 
 struct tp_promise {
-    char *patch; /* whose it is */
+    char *patch; /* whose it is; TP_CHIPS_PROMISE: upstream's */
+    char *chip;  /* of a run of its own that is about certain chips: this one; NULL otherwise */
     struct tp_expect expect;
 };
+
+/* In the folder of patches: a line each of "[because PATCH] PROOF". */
+#define TP_CHIPS_FILE "chips.expect"
+#define TP_CHIPS_PROMISE "chips"
 
 struct tp_promises {
     struct tp_promise *at;
@@ -19,20 +24,30 @@ struct tp_promises {
 };
 
 /*
- * Reads the `proof` lines of patches_dir that are about the driver with this note (NULL: a driver that
- * turnpike did not build, which promises nothing). Errors: those of the files; -EINVAL (INPUT) for a
- * line that is wrong.
+ * Reads the `proof` lines of patches_dir and its chips.expect that are about the driver with this
+ * note (NULL: a driver that turnpike did not build, which promises nothing). A patch's own line is
+ * promised where the patch was applied, an edit's where that edit was; what is `on` chips that the
+ * driver does not know is no promise, and a run on several chips is a promise each. Errors: those of
+ * the files; -EINVAL (INPUT) for a line that is wrong.
  */
 int tp_promises_read(const char *patches_dir, const json_t *note, struct tp_promises *out,
                      struct tp_error *e);
 void tp_promises_finish(struct tp_promises *p);
+void tp_promise_finish(struct tp_promise *promise);
 
-/* Holds one promise against what was seen, and adds {"id", "ok", "detail"} to checks. */
+/* Holds one promise against what was seen, and adds {"id", "ok", "detail"} to checks. One with a run
+ * of its own holds only where the client's checks did as well. */
 bool tp_promise_keep(const struct tp_promise *promise, const struct tp_seen *seen, json_t *checks);
 
-/* Holds those about the file, or those about every chip's run; the ones that ask for a run of their
- * own are left out. */
+/* Holds those about the file, or those about every chip's run that are about seen's chip; the ones
+ * that ask for a run of their own are left out. */
 bool tp_promises_keep(const struct tp_promises *p, const struct tp_seen *seen, bool of_runs,
                       json_t *checks);
+
+/* Promise i asks for a run of its own, and is the first to ask for that one. */
+bool tp_promises_is_run(const struct tp_promises *p, int i);
+/* Holds all that ask for the same run as promise i. */
+bool tp_promises_keep_run(const struct tp_promises *p, int i, const struct tp_seen *seen,
+                          json_t *checks);
 
 #endif

@@ -121,7 +121,8 @@ static int run_chip(struct proof *p, const struct tp_lineup_chip *chip, struct t
     }
     if (!run.done)
         json_array_append_new(run.checks, one_check("ends", false, run.said));
-    struct tp_seen seen = {.facts = run.facts, .calls = run.calls, .elf = p->elf, .note = p->note};
+    struct tp_seen seen = {.chip = chip->name, .facts = run.facts, .calls = run.calls,
+                           .said = run.said, .elf = p->elf, .note = p->note};
     good = good && boots;
     if (boots) {
         check = leak_check(run.calls);
@@ -192,18 +193,19 @@ static int prove_runs(struct proof *p, const char *chip, struct tp_error *e)
     for (int i = 0; i < p->promises.n; i++) {
         const struct tp_promise *promise = &p->promises.at[i];
         struct tp_client_words words;
-        if (!promise->expect.run)
+        if (!tp_promises_is_run(&p->promises, i))
             continue;
         tp_expect_split_run(&promise->expect, &words);
         struct tp_run_result run;
-        int r = tp_runner_run(&p->runner, p->driver, chip, words.arguments, words.env, p->work, &run,
-                              e);
-        struct tp_seen seen = {.facts = run.facts, .calls = run.calls, .note = p->note};
+        int r = tp_runner_run(&p->runner, p->driver, promise->chip ? promise->chip : chip,
+                              words.arguments, words.env, p->work, &run, e);
+        struct tp_seen seen = {.facts = run.facts, .calls = run.calls, .checks = run.checks,
+                               .said = run.said, .note = p->note};
         if (!r && !run.done) {
             json_array_append_new(p->fixed, one_check(promise->patch, false, run.said));
             p->ok = false;
         } else if (!r) {
-            p->ok = tp_promise_keep(promise, &seen, p->fixed) && p->ok;
+            p->ok = tp_promises_keep_run(&p->promises, i, &seen, p->fixed) && p->ok;
         }
         tp_run_result_finish(&run);
         tp_client_words_finish(&words);
@@ -236,8 +238,7 @@ static void excuse(struct tp_promises *all, const char *const *ids)
             all->at[kept++] = all->at[i];
             continue;
         }
-        free(all->at[i].patch);
-        tp_expect_finish(&all->at[i].expect);
+        tp_promise_finish(&all->at[i]);
     }
     all->n = kept;
 }
