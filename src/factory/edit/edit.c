@@ -110,14 +110,34 @@ static void hash_selection(struct tp_editing *s, const struct tp_selection *sel)
     tp_buf_finish(&b);
 }
 
+/* Who reads the note asks what is in the driver: what was there already is as good as applied. */
+static const char *note_state(enum tp_state state)
+{
+    return tp_state_name(state == TP_ALREADY ? TP_APPLIED : state);
+}
+
+/* The states of all the edits that a patch's file has, in order; null: not for this driver. */
+static json_t *note_edits(const struct tp_patch_outcome *p)
+{
+    json_t *states = json_array();
+    for (int k = 0, i = 0; k < p->patch->n_edits; k++) {
+        bool decided = i < p->n && p->edits[i].edit == &p->patch->edits[k];
+        json_array_append_new(states,
+                              decided ? json_string(note_state(p->edits[i].state)) : json_null());
+        i += decided;
+    }
+    return states;
+}
+
 /* The ELF note's JSON: which patches are in this driver. */
 static char *note_json(struct tp_editing *s)
 {
     json_t *patches = json_array();
     for (int i = 0; i < s->n; i++) {
-        enum tp_state state = s->patches[i].state;
-        json_array_append_new(patches, json_pack("{s:s, s:s}", "id", s->patches[i].patch->id, "state",
-                                                 tp_state_name(state == TP_ALREADY ? TP_APPLIED : state)));
+        const struct tp_patch_outcome *p = &s->patches[i];
+        json_array_append_new(patches,
+                              json_pack("{s:s, s:s, s:o}", "id", p->patch->id, "state",
+                                        note_state(p->state), "edits", note_edits(p)));
     }
     char variant[2] = {s->variant, 0};
     json_t *note = json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:o}", "turnpike", TP_VERSION, "schema",

@@ -356,8 +356,8 @@ static void a_template_is_filled_in(void **state)
                 "b host WN-9-b 25.0.7 " TP_VERSION " @OTHER@ @\n"
                 "\"{\\\"turnpike\\\":\\\"" TP_VERSION "\\\",\\\"schema\\\":1,\\\"driver\\\":\\\"WN-9-b\\\","
                 "\\\"variant\\\":\\\"b\\\",\\\"target\\\":\\\"host\\\",\\\"mesa\\\":\\\"25.0.7\\\","
-                "\\\"patches\\\":[{\\\"id\\\":\\\"0\\\",\\\"state\\\":\\\"applied\\\"},"
-                "{\\\"id\\\":\\\"1\\\",\\\"state\\\":\\\"applied\\\"}]}\"\n");
+                "\\\"patches\\\":[{\\\"id\\\":\\\"0\\\",\\\"state\\\":\\\"applied\\\",\\\"edits\\\":[\\\"applied\\\"]},"
+                "{\\\"id\\\":\\\"1\\\",\\\"state\\\":\\\"applied\\\",\\\"edits\\\":[\\\"applied\\\"]}]}\"\n");
     /* the same words in a second run, where all is there already */
     assert_int_equal(run_and_write(w), 0);
     assert_int_equal(state_of(w, 0), TP_ALREADY);
