@@ -232,22 +232,26 @@ void tp_kgsl_faults_random(uint64_t seed, char *out, size_t size)
     } forms[] = {
         {"enomem@alloc:%u", 540},    {"enomem@alloc:%u", 540},   {"enomem@alloc:%u+", 540},
         {"enomem@alloc:0.0%u", 9},   {"enomem@alloc:0.%u", 9},   {"eintr:0.%u", 9},
-        {"eintr:0.9%u", 9},          {"eagain@submit:0.%u", 9},  {"eintr@wait:0.%u", 9},
-        {"enomem@context:%u", 3},    {"lost@submit:%u", 110},    {"hang@submit:%u", 110},
-        {"einval@submit:%u", 110},   {"enomem@submit:%u+", 110}, {"etimedout@wait:%u", 120},
-        {"eio@property:%u", 80},     {"eio@property:%u+", 80},   {"einval@setproperty:%u", 3},
-        {"refuse-setproperty", 0},   {"slow:%ums", 20},          {"enomem@import:%u", 6},
-        {"enomem@heap:%u", 4},       {"emfile@fence:%u", 8},     {"emfile@fence:%u+", 8},
-        {"enodev@open:%u", 3},
+        {"eagain@submit:0.%u", 9},   {"eintr@wait:0.%u", 9},     {"enomem@context:%u", 3},
+        {"lost@submit:%u", 110},     {"hang@submit:%u", 110},    {"einval@submit:%u", 110},
+        {"enomem@submit:%u+", 110},  {"etimedout@wait:%u", 120}, {"eio@property:%u", 80},
+        {"eio@property:%u+", 80},    {"einval@setproperty:%u", 3}, {"refuse-setproperty", 0},
+        {"slow:%ums", 20},           {"enomem@import:%u", 6},    {"enomem@heap:%u", 4},
+        {"emfile@fence:%u", 8},      {"emfile@fence:%u+", 8},    {"enodev@open:%u", 3},
     };
     size_t used = 0;
+    uint32_t taken = 0;
     uint64_t r = mix(seed);
-    size_t count = 1 + r % 3;
+    size_t count = 1 + r % 3, all = sizeof forms / sizeof forms[0];
     used += (size_t)snprintf(out, size, "seed:%llu", (unsigned long long)(seed & 0xffffff));
     for (size_t i = 0; i < count && used < size; i++) {
         r = mix(r);
         char item[40];
-        size_t k = r % (sizeof forms / sizeof forms[0]);
+        /* Each form once: two storms of interruptions together would hardly let anything through. */
+        size_t k = r % all;
+        while (taken >> k & 1)
+            k = (k + 1) % all;
+        taken |= UINT32_C(1) << k;
         unsigned most = forms[k].most > 7 && (r >> 20 & 1) ? 7 : forms[k].most;
         unsigned n = 1 + (unsigned)((r >> 32) % (most ? most : 1));
         const char *form = forms[k].form, *hole = strchr(form, '%');
