@@ -26,7 +26,7 @@ struct tu_turnpike_note {
    uint32_t text_size;
    uint32_t type;
    char owner[TU_TURNPIKE_PADDED(sizeof(TU_TURNPIKE_OWNER))];
-   char text[TU_TURNPIKE_PADDED(sizeof(TU_TURNPIKE_NOTE))];
+   char text[TU_TURNPIKE_PADDED(sizeof(TU_TURNPIKE_NOTE) - 1)]; /* without its NUL */
 };
 
 extern const struct tu_turnpike_note tu_turnpike_note;

@@ -63,6 +63,21 @@ void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
     tp_buf_addf(out, "%s\n", holds(report) ? "Proved." : "NOT proved.");
 }
 
+/* The first that fail, and how many more. */
+static void add_failed_chips(const json_t *chips, size_t failed, struct tp_buf *out)
+{
+    enum { MOST = 4 };
+    size_t i, told = 0;
+    json_t *chip;
+    json_array_foreach(chips, i, chip)
+    {
+        if (!strcmp(text_of(chip, "status"), "failed") && told++ < MOST)
+            add_chip(chip, out);
+    }
+    if (told > MOST)
+        tp_buf_addf(out, "  and %zu more\n", failed - MOST);
+}
+
 void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out)
 {
     size_t i, proved = 0, failed = 0;
@@ -83,10 +98,6 @@ void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out
         return;
     tp_buf_addf(out, "\n");
     add_failures(json_object_get(report, "static"), "    ", out);
-    json_array_foreach(chips, i, chip)
-    {
-        if (!strcmp(text_of(chip, "status"), "failed"))
-            add_chip(chip, out);
-    }
+    add_failed_chips(chips, failed, out);
     trim(out, '\n');
 }

@@ -53,25 +53,13 @@ static bool leaves_fds(const json_t *check)
     return id && detail && !strcmp(id, "teardown") && strstr(detail, "file descriptors");
 }
 
-static enum tp_fault_outcome judge_end(const struct tp_run_result *run, char **detail)
-{
-    if (run->status == -ETIMEDOUT) {
-        *detail = tp_strdup("not at its end in time");
-        return TP_FAULT_HANG;
-    }
-    if (run->status >= 128)
-        *detail = tp_asprintf("signal %d", run->status - 128);
-    else
-        *detail = tp_asprintf("exit status %d before its end: %s", run->status,
-                              run->said ? run->said : "");
-    return TP_FAULT_CRASH;
-}
-
 enum tp_fault_outcome tp_fault_judge(const struct tp_run_result *run, char **detail)
 {
     *detail = NULL;
-    if (!run->done || run->status < 0 || run->status >= 128)
-        return judge_end(run, detail);
+    if (!run->done || run->status < 0 || run->status >= 128) {
+        *detail = tp_run_result_how(run);
+        return run->status == -ETIMEDOUT ? TP_FAULT_HANG : TP_FAULT_CRASH;
+    }
     bool closed;
     if ((*detail = tp_books_left(run->calls, &closed)))
         return TP_FAULT_LEAK;

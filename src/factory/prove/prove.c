@@ -93,6 +93,14 @@ static json_t *leak_check(const json_t *calls)
     return check;
 }
 
+/* A check that fails because the client did not come to its end. */
+static void add_end(json_t *checks, const char *id, const struct tp_run_result *run)
+{
+    char *how = tp_run_result_how(run);
+    json_array_append_new(checks, one_check(id, false, how));
+    free(how);
+}
+
 /* A driver without a note says only by having no device that it does not know a chip. */
 static bool is_unknown(const struct proof *p, const struct tp_run_result *run, bool boots)
 {
@@ -120,7 +128,7 @@ static int run_chip(struct proof *p, const struct tp_lineup_chip *chip, struct t
         good = good && ok;
     }
     if (!run.done)
-        json_array_append_new(run.checks, one_check("ends", false, run.said));
+        add_end(run.checks, "ends", &run);
     struct tp_seen seen = {.chip = chip->name, .facts = run.facts, .calls = run.calls,
                            .said = run.said, .elf = p->elf, .note = p->note};
     good = good && boots;
@@ -202,7 +210,7 @@ static int prove_runs(struct proof *p, const char *chip, struct tp_error *e)
         struct tp_seen seen = {.facts = run.facts, .calls = run.calls, .checks = run.checks,
                                .said = run.said, .note = p->note};
         if (!r && !run.done) {
-            json_array_append_new(p->fixed, one_check(promise->patch, false, run.said));
+            add_end(p->fixed, promise->patch, &run);
             p->ok = false;
         } else if (!r) {
             p->ok = tp_promises_keep_run(&p->promises, i, &seen, p->fixed) && p->ok;

@@ -221,6 +221,17 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     return result;
 }
 
+char *tp_run_result_how(const struct tp_run_result *r)
+{
+    if (r->status == -ETIMEDOUT)
+        return tp_strdup("not at its end in time");
+    const char *said = r->said ? r->said : "";
+    const char *between = *said ? ": " : "";
+    if (r->status > 128)
+        return tp_asprintf("%s before its end%s%s", strsignal(r->status - 128), between, said);
+    return tp_asprintf("exit status %d before its end%s%s", r->status, between, said);
+}
+
 void tp_run_result_finish(struct tp_run_result *r)
 {
     json_decref(r->facts);

@@ -47,6 +47,9 @@ int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_err
 int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chip,
                   const char *const *arguments, const char *const *env, const char *work,
                   struct tp_run_result *out, struct tp_error *e);
+/* How a run ended that did not come to its end ("Segmentation fault before its end: …"); the caller
+ * frees it. */
+char *tp_run_result_how(const struct tp_run_result *r);
 void tp_run_result_finish(struct tp_run_result *r);
 
 #endif
