@@ -74,6 +74,88 @@ static void check_large(struct tp_run *r)
     draw(r, &t, TP_STAGES_PLAIN, 16);
 }
 
+/* Cleared and stored with 16 bytes a pixel; cleared with one and not stored. */
+static VkRenderPass make_uneven_pass(struct tp_run *r, const VkFormat formats[2])
+{
+    VkAttachmentDescription all[2];
+    VkAttachmentReference colors[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        colors[i] = (VkAttachmentReference){i, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+        all[i] = (VkAttachmentDescription){
+            .format = formats[i],
+            .samples = VK_SAMPLE_COUNT_1_BIT,
+            .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+            .storeOp = i ? VK_ATTACHMENT_STORE_OP_DONT_CARE : VK_ATTACHMENT_STORE_OP_STORE,
+            .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
+            .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
+            .finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL,
+        };
+    }
+    VkSubpassDescription subpass = {
+        .pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
+        .colorAttachmentCount = 2,
+        .pColorAttachments = colors,
+    };
+    VkRenderPassCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
+        .attachmentCount = 2,
+        .pAttachments = all,
+        .subpassCount = 1,
+        .pSubpasses = &subpass,
+    };
+    VkRenderPass pass;
+    TP_MAKE(r, RenderPass, &info, &pass);
+    return pass;
+}
+
+/*
+ * One pass several times, each over before the next is recorded: a driver that learns from the past
+ * decides about the later ones by what tiles and no tiles would move. Turnip's estimate
+ * (tu_pass.cc: tu_render_pass_bandwidth_config) for a pixel: 17 bytes are cleared in memory, or 16
+ * are stored from tiles.
+ */
+static void check_again(struct tp_run *r)
+{
+    static const VkFormat formats[2] = {VK_FORMAT_R32G32B32A32_SFLOAT, VK_FORMAT_R8_UNORM};
+    VkRenderPass pass = make_uneven_pass(r, formats);
+    VkImageView views[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tp_image_want want = {
+            .format = formats[i],
+            .width = 256,
+            .height = 256,
+            .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+        };
+        views[i] = tp_make_view(r, tp_make_image(r, &want), formats[i], VK_IMAGE_ASPECT_COLOR_BIT);
+    }
+    VkFramebufferCreateInfo frame = {
+        .sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
+        .renderPass = pass,
+        .attachmentCount = 2,
+        .pAttachments = views,
+        .width = 256,
+        .height = 256,
+        .layers = 1,
+    };
+    VkFramebuffer framebuffer;
+    TP_MAKE(r, Framebuffer, &frame, &framebuffer);
+    VkClearValue clear[2] = {{.color = {.float32 = {0}}}};
+    VkRenderPassBeginInfo begin = {
+        .sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+        .renderPass = pass,
+        .framebuffer = framebuffer,
+        .renderArea = {{0, 0}, {256, 256}},
+        .clearValueCount = 2,
+        .pClearValues = clear,
+    };
+    for (unsigned i = 0; i < 6; i++) {
+        VkCommandBuffer commands = tp_begin(r, ONCE);
+        r->vk->CmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
+        r->vk->CmdEndRenderPass(commands);
+        tp_finish(r, commands);
+    }
+}
+
 static void check_dynamic(struct tp_run *r)
 {
     if (!r->client->caps.dynamic_rendering)
@@ -186,6 +268,7 @@ const struct tp_check tp_draw_checks[] = {
     {"draw_few", "a pass with one draw", check_few},
     {"draw_many", "a pass with many draws (--draws)", check_many},
     {"draw_large", "a pass over 1920x1080 with depth", check_large},
+    {"draw_again", "one pass several times, each after the last is over", check_again},
     {"draw_dynamic", "dynamic rendering", check_dynamic},
     {"draw_samples", "four samples with depth, resolved", check_samples},
     {"draw_depth", "the depth test", check_depth},
