@@ -356,8 +356,10 @@ unsigned tp_open_fds(void);
 /* Puts the layer that the options name on top of the driver: the client's entry is then the layer's.
  * 0, or -1 with the reason. */
 int tp_layers_open(struct tp_client *client, char *why, size_t size);
-/* What an instance is created with. */
-void tp_layers_instance(struct tp_client *client, VkInstanceCreateInfo *info);
+/* What an instance with the layer is created with: an extension, and a structure for what comes
+ * while it is made and destroyed (NULL without the layer). */
+#define TP_LAYERS_EXTENSION "VK_EXT_debug_utils"
+const void *tp_layers_instance(const struct tp_client *client);
 /* NULL, or what the driver lacks: the layer itself has every function. */
 const char *tp_layers_missing(const struct tp_client *client);
 /* From now on messages are failed checks; CHECK: what they come from. */

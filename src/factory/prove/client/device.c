@@ -24,20 +24,29 @@ static uint32_t describe_queues(const struct tp_client *client, VkDeviceQueueCre
     return client->family_count;
 }
 
-/* The extensions that the checks use, those that the driver offers. */
+/* The extensions that the checks use, those that the driver offers with what they require. */
 static uint32_t used_extensions(const struct tp_client *client, const char **names)
 {
     static const struct {
         const char *name;
         uint32_t core; /* where it became core; 0: never */
+        bool multiview; /* is required */
     } used[] = {
+        /* Which the others need on a device of Vulkan 1.0. */
+        {"VK_KHR_maintenance2", VK_API_VERSION_1_1},
+        {"VK_KHR_multiview", VK_API_VERSION_1_1},
+        {"VK_KHR_external_memory", VK_API_VERSION_1_1},
+        {"VK_KHR_external_fence", VK_API_VERSION_1_1},
+        {"VK_KHR_external_semaphore", VK_API_VERSION_1_1},
+        {"VK_KHR_get_memory_requirements2", VK_API_VERSION_1_1},
+        {"VK_KHR_dedicated_allocation", VK_API_VERSION_1_1},
         {"VK_KHR_timeline_semaphore", VK_API_VERSION_1_2},
         {"VK_EXT_host_query_reset", VK_API_VERSION_1_2},
         {"VK_KHR_shader_atomic_int64", VK_API_VERSION_1_2},
         {"VK_KHR_driver_properties", VK_API_VERSION_1_2},
-        {"VK_KHR_depth_stencil_resolve", VK_API_VERSION_1_2},
-        {"VK_KHR_create_renderpass2", VK_API_VERSION_1_2},
-        {"VK_KHR_dynamic_rendering", VK_API_VERSION_1_3},
+        {"VK_KHR_depth_stencil_resolve", VK_API_VERSION_1_2, true},
+        {"VK_KHR_create_renderpass2", VK_API_VERSION_1_2, true},
+        {"VK_KHR_dynamic_rendering", VK_API_VERSION_1_3, true},
         {"VK_KHR_synchronization2", VK_API_VERSION_1_3},
         {"VK_EXT_shader_image_atomic_int64", 0},
         {"VK_EXT_calibrated_timestamps", 0},
@@ -47,15 +56,18 @@ static uint32_t used_extensions(const struct tp_client *client, const char **nam
         {"VK_KHR_external_fence_fd", 0},
         {"VK_KHR_external_semaphore_fd", 0},
     };
+    bool multiview = client->caps.api >= VK_API_VERSION_1_1 ||
+                     tp_has_extension(client, "VK_KHR_multiview");
     uint32_t count = 0;
     for (size_t i = 0; i < sizeof used / sizeof *used; i++) {
         bool is_core = used[i].core && client->caps.api >= used[i].core;
-        if (!is_core && tp_has_extension(client, used[i].name))
+        bool is_whole = multiview || !used[i].multiview;
+        if (!is_core && is_whole && tp_has_extension(client, used[i].name))
             names[count++] = used[i].name;
     }
     return count;
 }
-#define USED_MAX 16
+#define USED_MAX 24
 
 struct feature_chain {
     VkPhysicalDeviceFeatures2 all;

@@ -95,6 +95,9 @@ static void read_features(struct tp_client *client)
     VkPhysicalDeviceImageCompressionControlFeaturesEXT compression = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_IMAGE_COMPRESSION_CONTROL_FEATURES_EXT,
     };
+    /* Turnip advertises it on chips whose Vulkan is 1.0 without multiview, which it requires: it
+     * cannot be switched on there by the rules. */
+    bool multiview = known(client, VK_API_VERSION_1_1, "VK_KHR_multiview");
     VkPhysicalDeviceFeatures2 all = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
     if (known(client, VK_API_VERSION_1_2, "VK_KHR_timeline_semaphore"))
         LINK(all, timeline);
@@ -102,7 +105,7 @@ static void read_features(struct tp_client *client)
         LINK(all, host_reset);
     if (known(client, VK_API_VERSION_1_2, "VK_KHR_shader_atomic_int64"))
         LINK(all, buffers);
-    if (known(client, VK_API_VERSION_1_3, "VK_KHR_dynamic_rendering"))
+    if (known(client, VK_API_VERSION_1_3, "VK_KHR_dynamic_rendering") && multiview)
         LINK(all, dynamic);
     if (known(client, VK_API_VERSION_1_3, "VK_KHR_synchronization2"))
         LINK(all, sync2);
@@ -164,10 +167,11 @@ static void print_drm(struct tp_client *client)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
         .pNext = &drm,
     };
+    if (client->caps.drm_properties)
+        client->vk.GetPhysicalDeviceProperties2(client->physical, &p);
     struct tp_json j = tp_json_begin("drm", false);
     tp_json_bool(&j, "advertised", client->caps.drm_properties);
     if (client->caps.drm_properties) {
-        client->vk.GetPhysicalDeviceProperties2(client->physical, &p);
         tp_json_bool(&j, "has_primary", drm.hasPrimary);
         tp_json_number(&j, "primary_major", (uint64_t)drm.primaryMajor);
         tp_json_number(&j, "primary_minor", (uint64_t)drm.primaryMinor);

@@ -29,11 +29,15 @@ int tp_instance_create(struct tp_client *client, VkInstance *out, char *why, siz
         .pApplicationName = "prove-client",
         .apiVersion = VK_API_VERSION_1_3,
     };
+    static const char *const extensions[] = {TP_VK_INSTANCE_EXTENSIONS, TP_LAYERS_EXTENSION};
+    uint32_t count = sizeof extensions / sizeof *extensions;
     VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = tp_layers_instance(client),
         .pApplicationInfo = &app,
+        .enabledExtensionCount = client->layers ? count : count - 1,
+        .ppEnabledExtensionNames = extensions,
     };
-    tp_layers_instance(client, &info);
     VkResult result = client->entry.create_instance(&info, NULL, out);
     if (result != VK_SUCCESS) {
         *out = VK_NULL_HANDLE;

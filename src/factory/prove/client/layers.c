@@ -77,15 +77,9 @@ int tp_layers_open(struct tp_client *client, char *why, size_t size)
     return 0;
 }
 
-void tp_layers_instance(struct tp_client *client, VkInstanceCreateInfo *info)
+const void *tp_layers_instance(const struct tp_client *client)
 {
-    static const char *const extension = "VK_EXT_debug_utils";
-    if (!client->layers)
-        return;
-    info->enabledExtensionCount = 1;
-    info->ppEnabledExtensionNames = &extension;
-    /* What comes while the instance is made and destroyed. */
-    info->pNext = &client->layers->messages;
+    return client->layers ? &client->layers->messages : NULL;
 }
 
 const char *tp_layers_missing(const struct tp_client *client)

@@ -13,16 +13,21 @@ const char *tp_vk_load(struct tp_vk *vk, PFN_vkGetInstanceProcAddr get_proc, VkI
 {
     const char *missing = NULL;
     memset(vk, 0, sizeof *vk);
-#define LOAD(name)                                                                                 \
-    vk->name = (PFN_vk##name)get_proc(instance, "vk" #name);                                       \
+#define LOAD_AS(name, as)                                                                          \
+    vk->name = (PFN_vk##name)get_proc(instance, as);                                               \
     if (!vk->name)                                                                                 \
-        missing = "vk" #name;
+        missing = as;
+#define LOAD(name) LOAD_AS(name, "vk" #name)
+#define LOAD_KHR(name) LOAD_AS(name, "vk" #name "KHR")
 #define LOAD_OPTIONAL(name, other)                                                                 \
     vk->name = (PFN_vk##name)find(get_proc, instance, "vk" #name, other);
     TP_VK_INSTANCE(LOAD)
+    TP_VK_INSTANCE_KHR(LOAD_KHR)
     TP_VK_DEVICE(LOAD)
     TP_VK_OPTIONAL(LOAD_OPTIONAL)
+#undef LOAD_AS
 #undef LOAD
+#undef LOAD_KHR
 #undef LOAD_OPTIONAL
     return missing;
 }

@@ -8,24 +8,31 @@
 #include <stddef.h>
 #include <vulkan/vulkan_core.h>
 
-/* Vulkan 1.1 of the instance. */
+/* Vulkan 1.0 of the instance. */
 #define TP_VK_INSTANCE(X)                                                                          \
     X(CreateDevice)                                                                                \
     X(DestroyInstance)                                                                             \
     X(EnumerateDeviceExtensionProperties)                                                          \
     X(EnumeratePhysicalDevices)                                                                    \
     X(GetDeviceProcAddr)                                                                           \
+    X(GetPhysicalDeviceFormatProperties)                                                           \
+    X(GetPhysicalDeviceMemoryProperties)                                                           \
+    X(GetPhysicalDeviceQueueFamilyProperties)
+
+/* Core since Vulkan 1.1, but a device of 1.0 has them by their older names alone. The instance has
+ * these extensions on. */
+#define TP_VK_INSTANCE_KHR(X)                                                                      \
     X(GetPhysicalDeviceExternalBufferProperties)                                                   \
     X(GetPhysicalDeviceExternalFenceProperties)                                                    \
     X(GetPhysicalDeviceExternalSemaphoreProperties)                                                \
     X(GetPhysicalDeviceFeatures2)                                                                  \
-    X(GetPhysicalDeviceFormatProperties)                                                           \
     X(GetPhysicalDeviceImageFormatProperties2)                                                     \
-    X(GetPhysicalDeviceMemoryProperties)                                                           \
-    X(GetPhysicalDeviceProperties2)                                                                \
-    X(GetPhysicalDeviceQueueFamilyProperties)
+    X(GetPhysicalDeviceProperties2)
+#define TP_VK_INSTANCE_EXTENSIONS                                                                  \
+    "VK_KHR_external_fence_capabilities", "VK_KHR_external_memory_capabilities",                   \
+        "VK_KHR_external_semaphore_capabilities", "VK_KHR_get_physical_device_properties2"
 
-/* Vulkan 1.1 of the device. */
+/* Vulkan 1.0 of the device. */
 #define TP_VK_DEVICE(X)                                                                            \
     X(AllocateCommandBuffers)                                                                      \
     X(AllocateDescriptorSets)                                                                      \
@@ -153,6 +160,7 @@ struct tp_vk {
 #define TP_VK_FIELD(name) PFN_vk##name name;
 #define TP_VK_OPTIONAL_FIELD(name, other) PFN_vk##name name;
     TP_VK_INSTANCE(TP_VK_FIELD)
+    TP_VK_INSTANCE_KHR(TP_VK_FIELD)
     TP_VK_DEVICE(TP_VK_FIELD)
     TP_VK_OPTIONAL(TP_VK_OPTIONAL_FIELD)
 #undef TP_VK_FIELD
@@ -166,7 +174,7 @@ const char *tp_vk_load(struct tp_vk *vk, PFN_vkGetInstanceProcAddr get_proc, VkI
 /* Leaves out of VK what is optional and BELOW lacks. */
 void tp_vk_limit(struct tp_vk *vk, const struct tp_vk *below);
 
-/* NULL, or the name of a function of Vulkan 1.1 that the device's vkGetDeviceProcAddr lacks. */
+/* NULL, or the name of a function of Vulkan 1.0 that the device's vkGetDeviceProcAddr lacks. */
 const char *tp_vk_device_lacks(const struct tp_vk *vk, VkDevice device);
 
 /* "VK_ERROR_DEVICE_LOST", …; "another VkResult" for a code that has no name here. */
