@@ -376,6 +376,7 @@ void tp_layers_close(struct tp_client *client);
 /* --- the checks by theme, each list ends with an empty one --- */
 
 extern const struct tp_check tp_check_instance, tp_check_enumerate, tp_check_device;
+extern const struct tp_check tp_layer_checks[];
 extern const struct tp_check tp_device_checks[];
 extern const struct tp_check tp_memory_checks[];
 extern const struct tp_check tp_resource_checks[];

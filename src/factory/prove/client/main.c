@@ -29,12 +29,12 @@ static const struct {
     const char *name;
     const struct tp_check *checks;
 } groups[] = {
-    {"device", tp_device_checks},     {"memory", tp_memory_checks},
-    {"resources", tp_resource_checks}, {"pipelines", tp_pipeline_checks},
-    {"submit", tp_submit_checks},     {"draw", tp_draw_checks},
-    {"sync", tp_sync_checks},         {"queries", tp_query_checks},
-    {"external", tp_external_checks}, {"android", tp_android_checks},
-    {"load", tp_load_checks},
+    {"layers", tp_layer_checks},      {"device", tp_device_checks},
+    {"memory", tp_memory_checks},     {"resources", tp_resource_checks},
+    {"pipelines", tp_pipeline_checks}, {"submit", tp_submit_checks},
+    {"draw", tp_draw_checks},         {"sync", tp_sync_checks},
+    {"queries", tp_query_checks},     {"external", tp_external_checks},
+    {"android", tp_android_checks},   {"load", tp_load_checks},
 };
 #define GROUPS (sizeof groups / sizeof *groups)
 
