@@ -264,7 +264,8 @@ EXPORT int fcntl64(int fd, int command, ...)
 }
 #endif
 
-static int ioctl_any(int fd, unsigned long request, void *argument)
+/* What is above 32 bits is nothing to the kernel, and anything where bionic's int comes in. */
+static int ioctl_any(int fd, unsigned request, void *argument)
 {
     enum tp_fd_kind kind = tp_fds_kind(fd);
     unsigned type = _IOC_TYPE(request);
@@ -297,7 +298,7 @@ EXPORT int ioctl(int fd, int request, ...)
     va_start(arguments, request);
     void *argument = va_arg(arguments, void *);
     va_end(arguments);
-    return ioctl_any(fd, (unsigned long)request, argument);
+    return ioctl_any(fd, (unsigned)request, argument);
 }
 
 static void *mmap_any(void *address, size_t length, int protection, int flags, int fd, off_t offset)

@@ -264,7 +264,7 @@ static int prepare(struct proof *p, struct tp_error *e)
     r = tp_promises_read(p->req->patches_dir, p->note, &p->promises, e);
     excuse(&p->promises, p->req->excused);
     if (!r)
-        r = tp_runner_init(&p->runner, p->elf, e);
+        r = tp_runner_init(&p->runner, p->elf, p->req->bionic_root, e);
     if (r)
         return r;
     const char *tmp = getenv("TMPDIR");

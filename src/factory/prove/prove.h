@@ -13,6 +13,7 @@ struct tp_prove_request {
     const char *chip;        /* a name or an alias of the table; NULL or "all": every chip */
     const char *patches_dir; /* whose `proof` lines are held against it */
     const char *const *excused; /* patches left out on purpose, NULL-terminated; may be NULL */
+    const char *bionic_root; /* Android's C library, for drivers that need it (bionic_root.h); or NULL */
     /* Called when a chip is done; may be NULL. */
     void (*on_chip)(void *data, const char *name, const char *status);
     void *data;

@@ -10,8 +10,9 @@
 #include "base/cache.h"
 #include "base/fs.h"
 #include "base/proc.h"
+#include "factory/prove/bionic_root.h"
 
-enum { RUN_MS = 120000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
+enum { RUN_MS = 120000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
 
 #define QEMU "qemu-aarch64-static"
 
@@ -50,9 +51,36 @@ static bool needs(const struct tp_elf *elf, const char *library)
     return false;
 }
 
-int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_error *e)
+static int need_qemu(struct tp_error *e)
+{
+    if (tp_have_program(QEMU))
+        return 0;
+    return tp_fail(e, TP_STATUS_MISSING, -ENOENT, QEMU, "apt-get install qemu-user-static",
+                   "an arm64 driver runs under it here, and it is not there");
+}
+
+static int init_bionic(struct tp_runner *r, const char *root, struct tp_error *e)
+{
+    if (need_qemu(e))
+        return -ENOENT;
+    r->how = TP_RUNS_BIONIC;
+    r->root = tp_absolute(root);
+    r->client = find_part("src/factory/prove/bionic/prove-client-bionic",
+                          "../lib/turnpike/prove-client-bionic", e);
+    r->simulator = find_part("src/factory/prove/bionic/libturnpike-kgsl-bionic.so",
+                             "../lib/turnpike/libturnpike-kgsl-bionic.so", e);
+    r->stub = find_part("src/factory/prove/bionic/libturnpike-android-stub-bionic.so",
+                        "../lib/turnpike/libturnpike-android-stub-bionic.so", e);
+    return r->client && r->simulator && r->stub ? 0 : -ENOENT;
+}
+
+int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, const char *bionic_root,
+                   struct tp_error *e)
 {
     *r = (struct tp_runner){.how = TP_RUNS_NOT};
+    int bad = bionic_root ? tp_bionic_root_check(bionic_root, e) : 0;
+    if (bad)
+        return bad;
     struct utsname u;
     bool on_arm64 = !uname(&u) && !strcmp(u.machine, "aarch64");
     bool arm64 = elf->machine == EM_AARCH64, x86 = elf->machine == EM_X86_64;
@@ -61,7 +89,11 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_erro
         return 0;
     }
     if (!needs(elf, "libc.so.6")) {
-        r->why = tp_strdup("it needs bionic, Android's C library: only the file itself is looked at");
+        if (arm64 && bionic_root)
+            return init_bionic(r, bionic_root, e);
+        r->why = tp_strdup(arm64 ? "it needs bionic, Android's C library: only the file itself is "
+                                   "looked at; with --bionic-root DIR it is run" :
+                                   "it is for Android on x86-64: only the file itself is looked at");
         return 0;
     }
     if (x86 && on_arm64) {
@@ -80,9 +112,8 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_erro
                                   "../lib/turnpike/libturnpike-android-stub.so", e)))
             return -ENOENT;
     } else {
-        if (!tp_have_program(QEMU))
-            return tp_fail(e, TP_STATUS_MISSING, -ENOENT, QEMU, "apt-get install qemu-user-static",
-                           "an arm64 driver runs under it here, and it is not there");
+        if (need_qemu(e))
+            return -ENOENT;
         r->client = find_part("src/factory/prove/client/prove-client-arm64",
                               "../lib/turnpike/prove-client-arm64", e);
         r->simulator = find_part("src/factory/kgsl/libturnpike-kgsl-arm64.so",
@@ -105,8 +136,47 @@ void tp_runner_finish(struct tp_runner *r)
     *r = (struct tp_runner){0};
 }
 
+/* Where, in the folder of the log, bionic's root is. */
+#define BIONIC_ROOT "bionic"
+
+/* A runtime that does not even list the checks is no fault of the driver's. */
+static int try_bionic(const struct tp_runner *r, const char *root, struct tp_error *e)
+{
+    const char *argv[] = {QEMU, "-L", root, r->client, "--list", NULL};
+    struct tp_buf both = {0};
+    struct tp_error ran = {0};
+    struct tp_cmd cmd = {
+        .argv = argv, .timeout_ms = TRY_MS, .out = &both, .err = &both, .log_fd = -1};
+    int status = tp_run(&cmd, &ran);
+    const char *said = tp_buf_str(&both);
+    int result = 0;
+    if (status == -EINTR || status == -ENOENT)
+        result = tp_fail(e, ran.status, status, ran.where, ran.todo, "%s", ran.what);
+    else if (status || !strstr(said, "always: "))
+        result = tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, r->root,
+                         "take all five files from one phone (docs/proving.md)",
+                         "no program starts with this runtime: %.300s", *said ? said : "it ends at once");
+    tp_buf_finish(&both);
+    return result;
+}
+
+static int prepare_bionic(const struct tp_runner *r, const char *work, struct tp_error *e)
+{
+    char *root = tp_join(work, BIONIC_ROOT);
+    int failed = tp_bionic_root_merge(r->root, root, e);
+    if (!failed)
+        failed = try_bionic(r, root, e);
+    free(root);
+    return failed;
+}
+
 int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_error *e)
 {
+    if (r->how == TP_RUNS_BIONIC) {
+        int failed = prepare_bionic(r, work, e);
+        if (failed)
+            return failed;
+    }
     for (size_t i = 0; r->stub && i < sizeof platform / sizeof *platform; i++) {
         char *link = tp_join(work, platform[i]);
         int failed = symlink(r->stub, link) < 0 ? tp_fail_errno(e, errno, link, "cannot be made") : 0;
@@ -166,15 +236,17 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     char *chip_env = tp_asprintf("TURNPIKE_KGSL_CHIP=%s", chip);
     char *log_env = tp_asprintf("TURNPIKE_KGSL_LOG=%s", log);
     char *preload = tp_asprintf("LD_PRELOAD=%s", r->simulator);
-    char *libraries = r->root ? tp_asprintf("LD_LIBRARY_PATH=%s/usr/lib/aarch64-linux-gnu", r->root) :
-                                tp_asprintf("LD_LIBRARY_PATH=%s", work);
+    char *bionic = tp_join(work, BIONIC_ROOT);
+    char *libraries = r->how == TP_RUNS_QEMU ?
+                          tp_asprintf("LD_LIBRARY_PATH=%s/usr/lib/aarch64-linux-gnu", r->root) :
+                          tp_asprintf("LD_LIBRARY_PATH=%s", work);
     const char *argv[MAX_ARGUMENTS + 8];
     const char *environment[MAX_ARGUMENTS + 4];
     int n = 0, m = 0;
-    if (r->how == TP_RUNS_QEMU) {
+    if (r->how == TP_RUNS_QEMU || r->how == TP_RUNS_BIONIC) {
         argv[n++] = QEMU;
-        argv[n++] = "-L";
-        argv[n++] = "/usr/aarch64-linux-gnu"; /* the cross compiler's C library */
+        argv[n++] = "-L"; /* the cross compiler's C library, or the user's */
+        argv[n++] = r->how == TP_RUNS_QEMU ? "/usr/aarch64-linux-gnu" : bionic;
         argv[n++] = "-E";
         argv[n++] = preload;
         argv[n++] = "-E";
@@ -215,6 +287,7 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     tp_buf_finish(&err);
     free(preload);
     free(libraries);
+    free(bionic);
     free(log_env);
     free(chip_env);
     free(log);

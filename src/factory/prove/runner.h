@@ -13,19 +13,22 @@
 enum tp_runs_how {
     TP_RUNS_NATIVE, /* glibc, this machine's */
     TP_RUNS_QEMU,   /* glibc of arm64, under qemu-user */
+    TP_RUNS_BIONIC, /* Android's C library, the user's, under qemu-user */
     TP_RUNS_NOT,    /* bionic, without a runtime; another machine */
 };
 struct tp_runner {
     enum tp_runs_how how;
-    char *client, *simulator, *root; /* root: the arm64 libraries that the driver needs */
+    char *client, *simulator, *root; /* root: the arm64 libraries that the driver needs; bionic's */
     char *stub;                      /* for the platform's libraries of Android; NULL: not needed */
     char *why;                       /* TP_RUNS_NOT: a sentence */
     int run_ms;                      /* what one run may take; 0: two minutes */
 };
 
-/* Decides from what the file needs. Errors: -ENOENT (MISSING) when the client, the simulator or qemu
- * is not there. */
-int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, struct tp_error *e);
+/* Decides from what the file needs. bionic_root: see bionic_root.h; NULL: a driver for bionic is not
+ * run. Errors: -ENOENT (MISSING) when the client, the simulator or qemu is not there; those of
+ * tp_bionic_root_check, whatever the driver is. */
+int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, const char *bionic_root,
+                   struct tp_error *e);
 void tp_runner_finish(struct tp_runner *r);
 
 /* One run's result. Owns the JSON. */
@@ -38,7 +41,8 @@ struct tp_run_result {
     char *said;     /* the end of what it wrote to standard error */
 };
 
-/* Puts the platform's libraries that an Android driver needs into work, which is then searched. */
+/* Puts the platform's libraries that an Android driver needs into work, which is then searched; for
+ * bionic, its root as well, in which the client is started once. Errors: INPUT when it does not. */
 int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_error *e);
 
 /* chip: a name that the simulator knows. arguments: the client's options besides the driver,
