@@ -9,7 +9,7 @@
 #include "factory/prove/prove.h"
 
 struct arguments {
-    const char *file, *chip, *patches, *json;
+    const char *file, *chip, *patches, *bionic_root, *json;
 };
 
 static int parse(int argc, char **argv, struct arguments *a)
@@ -20,6 +20,8 @@ static int parse(int argc, char **argv, struct arguments *a)
             a->chip = optarg;
         else if (c == 'p')
             a->patches = optarg;
+        else if (c == 'b')
+            a->bionic_root = optarg;
         else if (c == 'j')
             a->json = optarg;
         else
@@ -51,6 +53,7 @@ static int run(int argc, char **argv)
     struct tp_prove_request req = {.file = a.file,
                                    .chip = a.chip,
                                    .patches_dir = patches,
+                                   .bionic_root = a.bionic_root,
                                    .on_chip = isatty(STDERR_FILENO) ? on_chip : NULL};
     json_t *report = NULL;
     int r = patches ? tp_prove(&req, &report, &e) : -1;
@@ -77,6 +80,7 @@ static int run(int argc, char **argv)
 static const struct option options[] = {
     {"chip", required_argument, NULL, 'c'},
     {"patches", required_argument, NULL, 'p'},
+    {"bionic-root", required_argument, NULL, 'b'},
     {"json", required_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -89,10 +93,12 @@ const struct tp_command tp_command_prove = {
             "Starts the very driver on a simulated KGSL device, once for each chip: device, memory,\n"
             "pipelines, submits, waits and queries, teardown; nothing may be left in the simulator's\n"
             "books. Then holds what was seen against the patches' `proof` lines. An arm64 driver runs\n"
-            "under qemu-user; of a bionic driver, the file itself is checked.\n\n"
-            "  --chip NAME     one chip (FD740, 740, X1-85), or all (default)\n"
-            "  --patches DIR   whose proof lines count (default: turnpike's own)\n"
-            "  --json FILE     the report as JSON; - for standard output\n\n"
+            "under qemu-user; so does one for Android where a phone's C library is at hand, and else the\n"
+            "file itself is checked.\n\n"
+            "  --chip NAME         one chip (FD740, 740, X1-85), or all (default)\n"
+            "  --bionic-root DIR   a phone's linker64, libc.so, libm.so, libdl.so, libz.so (docs/proving.md)\n"
+            "  --patches DIR       whose proof lines count (default: turnpike's own)\n"
+            "  --json FILE         the report as JSON; - for standard output\n\n"
             "Exit status: 0 proved, 1 something does not hold, 2 wrong usage or bad input, 3 something\n"
             "is missing on this machine.\n",
     .options = options,
