@@ -33,6 +33,7 @@
 
 #define AIMAPPER_VERSION 5
 #define AIMAPPER_TYPE_NAME "android.hardware.graphics.common.StandardMetadataType"
+#define AIMAPPER_COMPONENT_NAME "android.hardware.graphics.common.PlaneLayoutComponentType"
 
 enum aimapper_metadata {
    AIMAPPER_HEIGHT = 4,
@@ -47,6 +48,23 @@ enum aimapper_metadata {
    AIMAPPER_DATASPACE = 17,
    AIMAPPER_STRIDE = 23,
 };
+
+/* android.hardware.graphics.common.PlaneLayoutComponentType */
+enum aimapper_component {
+   AIMAPPER_Y = 1 << 0,
+   AIMAPPER_CB = 1 << 1,
+   AIMAPPER_CR = 1 << 2,
+   AIMAPPER_R = 1 << 10,
+   AIMAPPER_G = 1 << 11,
+   AIMAPPER_B = 1 << 12,
+};
+
+#define AIMAPPER_YCBCR (AIMAPPER_Y | AIMAPPER_CB | AIMAPPER_CR)
+#define AIMAPPER_RGB (AIMAPPER_R | AIMAPPER_G | AIMAPPER_B)
+
+/* Two of android.hardware.graphics.common.PixelFormat. */
+#define AIMAPPER_IMPLEMENTATION_DEFINED 0x22
+#define AIMAPPER_YCBCR_P010 0x36
 
 typedef void (*aimapper_function)(void);
 
@@ -90,16 +108,16 @@ typedef int (*sphal_unload_function)(void *library);
  * Loading.
  */
 
+#ifndef AIMAPPER_FOLDER /* tests have a folder of their own */
 #if UINTPTR_MAX > UINT32_MAX
 #define AIMAPPER_FOLDER "/vendor/lib64/hw/"
 #else
 #define AIMAPPER_FOLDER "/vendor/lib/hw/"
 #endif
+#endif
 
 /* Qualcomm's. An app may not be allowed to list the folder, so this one is tried by name. */
 #define AIMAPPER_FIRST "mapper.qti.so"
-
-#define AIMAPPER_MAX_CANDIDATES 16
 
 static struct aimapper *
 load_from(const char *name, sphal_load_function load, sphal_unload_function unload)
@@ -122,44 +140,45 @@ load_from(const char *name, sphal_load_function load, sphal_unload_function unlo
 
    if (unload)
       unload(library);
+   else
+      dlclose(library);
 
    return NULL;
 }
 
-static int
-compare_names(const void *a, const void *b)
+/* The mapper's file name that follows this one in strcmp's order; false: none does. */
+static bool
+next_mapper(DIR *folder, char name[NAME_MAX + 1])
 {
-   return strcmp(*(char *const *)a, *(char *const *)b);
+   char next[NAME_MAX + 1] = "";
+
+   rewinddir(folder);
+   for (struct dirent *entry; (entry = readdir(folder));) {
+      size_t length = strlen(entry->d_name);
+      if (length > strlen("mapper..so") && length < sizeof(next) &&
+          !strncmp(entry->d_name, "mapper.", 7) && !strcmp(entry->d_name + length - 3, ".so") &&
+          strcmp(entry->d_name, AIMAPPER_FIRST) && strcmp(entry->d_name, name) > 0 &&
+          (!next[0] || strcmp(entry->d_name, next) < 0))
+         memcpy(next, entry->d_name, length + 1);
+   }
+   memcpy(name, next, sizeof(next));
+
+   return next[0] != 0;
 }
 
 /* The other mappers of the folder, by name: the order of a directory means nothing. */
 static struct aimapper *
 load_from_folder(sphal_load_function load, sphal_unload_function unload)
 {
-   char *names[AIMAPPER_MAX_CANDIDATES];
-   unsigned count = 0;
+   char name[NAME_MAX + 1] = "";
+   struct aimapper *mapper = NULL;
    DIR *folder = opendir(AIMAPPER_FOLDER);
    if (!folder)
       return NULL;
 
-   for (struct dirent *entry; count < ARRAY_SIZE(names) && (entry = readdir(folder));) {
-      size_t length = strlen(entry->d_name);
-      if (length > strlen("mapper..so") && !strncmp(entry->d_name, "mapper.", 7) &&
-          !strcmp(entry->d_name + length - 3, ".so") && strcmp(entry->d_name, AIMAPPER_FIRST)) {
-         names[count] = strdup(entry->d_name);
-         if (names[count])
-            count++;
-      }
-   }
+   while (!mapper && next_mapper(folder, name))
+      mapper = load_from(name, load, unload);
    closedir(folder);
-   qsort(names, count, sizeof(*names), compare_names);
-
-   struct aimapper *mapper = NULL;
-   for (unsigned i = 0; i < count; i++) {
-      if (!mapper)
-         mapper = load_from(names[i], load, unload);
-      free(names[i]);
-   }
 
    return mapper;
 }
@@ -262,11 +281,14 @@ finish_metadata(struct metadata *m)
    m->large = NULL;
 }
 
-/* 0, or a negative errno: then there is nothing to finish. */
+/* 0, or a negative errno: then there is nothing to finish. A mapper may claim bytes that it does not
+ * write; they read as zero, not as an older answer.
+ */
 static int
 get_metadata(const struct aimapper *mapper, const native_handle_t *handle,
              enum aimapper_metadata type, struct metadata *m)
 {
+   memset(m->small, 0, sizeof(m->small));
    m->large = NULL;
    const uint8_t *data = m->small;
    int32_t size = mapper->v5.get_standard_metadata(handle, type, m->small, sizeof(m->small));
@@ -275,7 +297,7 @@ get_metadata(const struct aimapper *mapper, const native_handle_t *handle,
       if (size > AIMAPPER_LARGE)
          return -EMSGSIZE;
       int32_t room = size;
-      m->large = malloc(room);
+      m->large = calloc(1, room);
       if (!m->large)
          return -ENOMEM;
       data = m->large;
@@ -349,7 +371,43 @@ struct plane {
    int64_t offset; /* bytes */
    int64_t stride; /* bytes */
    int64_t height; /* samples */
+   int64_t horizontal_subsampling;
+   int64_t vertical_subsampling;
+   uint32_t has; /* enum aimapper_component; 0: none that AOSP names, as of UBWC's flags */
+   int64_t y_bits;
+   int64_t cb_at; /* bits */
+   int64_t cr_at; /* bits */
 };
+
+static void
+read_component(struct wire *w, struct plane *plane)
+{
+   bool is_aosp = read_name(w, AIMAPPER_COMPONENT_NAME);
+   int64_t which = read_i64(w);
+   int64_t at = read_i64(w);
+   int64_t bits = read_i64(w);
+   if (!is_aosp)
+      return;
+
+   switch (which) {
+   case AIMAPPER_Y:
+      plane->y_bits = bits;
+      break;
+   case AIMAPPER_CB:
+      plane->cb_at = at;
+      break;
+   case AIMAPPER_CR:
+      plane->cr_at = at;
+      break;
+   case AIMAPPER_R:
+   case AIMAPPER_G:
+   case AIMAPPER_B:
+      break;
+   default:
+      return; /* alpha, raw: they tell nothing */
+   }
+   plane->has |= which;
+}
 
 /* The number of planes, or a negative errno. */
 static int
@@ -367,22 +425,19 @@ get_planes(const struct aimapper *mapper, const native_handle_t *handle,
 
    for (int64_t i = 0; i < count && !m.payload.bad; i++) {
       int64_t components = read_i64(&m.payload);
+      planes[i] = (struct plane){0};
       if (components < 0 || components > AIMAPPER_MAX_COMPONENTS)
          m.payload.bad = true;
-      for (int64_t k = 0; k < components && !m.payload.bad; k++) {
-         read_name(&m.payload, "");
-         read_i64(&m.payload); /* which component */
-         read_i64(&m.payload); /* offset in bits */
-         read_i64(&m.payload); /* size in bits */
-      }
+      for (int64_t k = 0; k < components && !m.payload.bad; k++)
+         read_component(&m.payload, &planes[i]);
       planes[i].offset = read_i64(&m.payload);
       read_i64(&m.payload); /* sample increment in bits */
       planes[i].stride = read_i64(&m.payload);
       read_i64(&m.payload); /* width in samples */
       planes[i].height = read_i64(&m.payload);
       read_i64(&m.payload); /* total size in bytes */
-      read_i64(&m.payload); /* horizontal subsampling */
-      read_i64(&m.payload); /* vertical subsampling */
+      planes[i].horizontal_subsampling = read_i64(&m.payload);
+      planes[i].vertical_subsampling = read_i64(&m.payload);
    }
    ret = m.payload.bad ? -EBADMSG : (int)count;
    finish_metadata(&m);
@@ -403,6 +458,78 @@ static bool
 fits(int64_t value)
 {
    return value >= 0 && value <= INT_MAX;
+}
+
+/* Of YCbCr: such a buffer has several planes of pixels, and flags for each. */
+static bool
+is_yuv(int hal_format, uint32_t fourcc, const struct plane *planes, int count)
+{
+   uint32_t has = 0;
+   for (int i = 0; i < count; i++)
+      has |= planes[i].has;
+   if (has & AIMAPPER_YCBCR)
+      return true;
+
+   switch (fourcc) {
+   case DRM_FORMAT_NV12:
+   case DRM_FORMAT_NV21:
+   case DRM_FORMAT_NV15:
+   case DRM_FORMAT_NV16:
+   case DRM_FORMAT_NV61:
+   case DRM_FORMAT_NV24:
+   case DRM_FORMAT_NV42:
+   case DRM_FORMAT_P010:
+   case DRM_FORMAT_P012:
+   case DRM_FORMAT_P016:
+   case DRM_FORMAT_P210:
+   case DRM_FORMAT_YUV420:
+   case DRM_FORMAT_YVU420:
+   case DRM_FORMAT_YUV422:
+   case DRM_FORMAT_YVU422:
+   case DRM_FORMAT_YUV444:
+   case DRM_FORMAT_YVU444:
+   case DRM_FORMAT_YUYV:
+   case DRM_FORMAT_YVYU:
+   case DRM_FORMAT_UYVY:
+   case DRM_FORMAT_VYUY:
+      return true;
+   }
+
+   switch (hal_format) {
+   case AIMAPPER_YCBCR_P010:
+      return true;
+   case AIMAPPER_IMPLEMENTATION_DEFINED:
+      return !fourcc && !(has & AIMAPPER_RGB);
+   default:
+      return is_hal_format_yuv(hal_format);
+   }
+}
+
+/* What the planes of a YCbCr buffer say themselves; 0: nothing. */
+static uint32_t
+get_fourcc_from_planes(const struct plane *planes, int count)
+{
+   if (count < 2 || planes[0].has != AIMAPPER_Y)
+      return 0;
+   for (int i = 1; i < count; i++) {
+      if (planes[i].horizontal_subsampling != 2 || planes[i].vertical_subsampling != 2)
+         return 0;
+   }
+
+   if (count == 2 && planes[1].has == (AIMAPPER_CB | AIMAPPER_CR)) {
+      bool cb_first = planes[1].cb_at < planes[1].cr_at;
+      if (planes[0].y_bits == 8)
+         return cb_first ? DRM_FORMAT_NV12 : DRM_FORMAT_NV21;
+      if (planes[0].y_bits == 10 && cb_first)
+         return DRM_FORMAT_P010;
+   }
+   /* fill_planes puts them in this format's order. */
+   if (count == 3 && planes[0].y_bits == 8 && planes[1].has != planes[2].has &&
+       (planes[1].has == AIMAPPER_CB || planes[1].has == AIMAPPER_CR) &&
+       (planes[2].has == AIMAPPER_CB || planes[2].has == AIMAPPER_CR))
+      return DRM_FORMAT_YVU420;
+
+   return 0;
 }
 
 /* Two planes, of which the second begins the buffer and the first follows it at once: UBWC's flags,
@@ -485,15 +612,18 @@ fill_compressed(const struct aimapper *mapper, struct u_gralloc_buffer_handle *h
 {
    int64_t stride = line_size(mapper, hnd, hal_format);
 
-   /* The flags lie in front, so the pixels' plane is the one that does not begin the buffer. */
-   if (count == 1)
-      stride = planes[0].stride;
-   else if (count == 2)
-      stride = planes[planes[0].offset ? 0 : 1].stride;
+   /* The pixels' plane is the one with the longer lines, wherever the flags' is said to be: a byte
+    * of flags stands for a tile.
+    */
+   for (int i = 0; i < count; i++) {
+      if (!fits(planes[i].offset))
+         return -EINVAL;
+      if (i == 0 || planes[i].stride > stride)
+         stride = planes[i].stride;
+   }
    if (stride <= 0 || !fits(stride))
       return -EINVAL;
 
-   out->modifier = DRM_FORMAT_MOD_QCOM_COMPRESSED;
    out->num_planes = 1;
    out->fds[0] = hnd->handle->data[0];
    out->offsets[0] = 0;
@@ -504,11 +634,16 @@ fill_compressed(const struct aimapper *mapper, struct u_gralloc_buffer_handle *h
 
 static int
 fill_planes(struct u_gralloc_buffer_handle *hnd, const struct plane *planes, int count,
-            struct u_gralloc_buffer_basic_info *out)
+            uint32_t fourcc, struct u_gralloc_buffer_basic_info *out)
 {
+   /* Mappers list Cb and Cr as they like. */
+   bool swap = count == 3 &&
+      ((fourcc == DRM_FORMAT_YVU420 && planes[1].has == AIMAPPER_CB) ||
+       (fourcc == DRM_FORMAT_YUV420 && planes[1].has == AIMAPPER_CR));
    int fd = 0;
 
    for (int i = 0; i < count; i++) {
+      int to = swap && i > 0 ? 3 - i : i;
       if (!fits(planes[i].offset) || planes[i].stride <= 0 || !fits(planes[i].stride))
          return -EINVAL;
       /* A later plane that begins a buffer begins one of its own. */
@@ -516,13 +651,32 @@ fill_planes(struct u_gralloc_buffer_handle *hnd, const struct plane *planes, int
          fd++;
       if (fd >= hnd->handle->numFds)
          return -EINVAL;
-      out->fds[i] = hnd->handle->data[fd];
-      out->offsets[i] = planes[i].offset;
-      out->strides[i] = planes[i].stride;
+      out->fds[to] = hnd->handle->data[fd];
+      out->offsets[to] = planes[i].offset;
+      out->strides[to] = planes[i].stride;
    }
    out->num_planes = count;
 
    return 0;
+}
+
+static uint64_t
+choose_modifier(enum evidence evidence, enum compression compression, uint64_t modifier, int count)
+{
+   if (evidence)
+      return DRM_FORMAT_MOD_QCOM_COMPRESSED;
+
+   /* Compressed in a way that these planes do not describe; or the mapper contradicts itself. */
+   if (compression == COMPRESSION_UBWC || compression == COMPRESSION_OTHER ||
+       modifier == DRM_FORMAT_MOD_QCOM_COMPRESSED)
+      return DRM_FORMAT_MOD_INVALID;
+   /* No format has so many planes of pixels. Qualcomm's mapper says LINEAR of all buffers. */
+   if (compression == COMPRESSION_UNKNOWN && count > 3)
+      return DRM_FORMAT_MOD_INVALID;
+   if (modifier == DRM_FORMAT_MOD_INVALID && compression == COMPRESSION_NONE)
+      return DRM_FORMAT_MOD_LINEAR;
+
+   return modifier;
 }
 
 static int
@@ -538,53 +692,48 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    int hal_format = hnd->hal_format;
    if (!hal_format && !get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_REQUESTED, 4, &number))
       hal_format = (int32_t)number;
-   bool yuv = is_hal_format_yuv(hal_format);
 
-   uint64_t fourcc = 0, modifier = DRM_FORMAT_MOD_INVALID;
-   get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_FOURCC, 4, &fourcc);
-   bool has_modifier =
-      !get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_MODIFIER, 8, &modifier);
+   uint64_t said_fourcc = 0, modifier = DRM_FORMAT_MOD_INVALID;
+   get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_FOURCC, 4, &said_fourcc);
+   get_number(mapper, handle, AIMAPPER_PIXEL_FORMAT_MODIFIER, 8, &modifier);
+   uint32_t fourcc = (uint32_t)said_fourcc;
 
    enum compression compression = get_compression(mapper, handle);
    struct plane planes[AIMAPPER_MAX_PLANES];
    int count = get_planes(mapper, handle, planes);
 
+   bool yuv = is_yuv(hal_format, fourcc, planes, count);
    enum evidence evidence = yuv ? NOT_COMPRESSED :
       find_evidence(mapper, handle, compression, planes, count, modifier);
-   int ret;
-   if (evidence) {
-      ret = fill_compressed(mapper, hnd, hal_format, planes, count, out);
-   } else if (count > 0) {
-      ret = fill_planes(hnd, planes, count, out);
-   } else if (!yuv) {
-      const struct plane whole = {.stride = line_size(mapper, hnd, hal_format)};
-      ret = fill_planes(hnd, &whole, 1, out);
-   } else {
-      ret = -EINVAL;
-   }
-   if (ret)
-      return ret;
-
-   if (evidence) {
-      tell_once(evidence);
-   } else if (compression == COMPRESSION_UBWC || compression == COMPRESSION_OTHER) {
-      /* Compressed in a way that these planes do not describe. */
-      out->modifier = DRM_FORMAT_MOD_INVALID;
-   } else if (has_modifier) {
-      out->modifier = modifier;
-   } else {
-      out->modifier =
-         compression == COMPRESSION_NONE ? DRM_FORMAT_MOD_LINEAR : DRM_FORMAT_MOD_INVALID;
-   }
 
    /* Qualcomm's mapper answers 0 for what the HAL format already says. */
-   if (!yuv && (evidence || !fourcc)) {
+   if (yuv && !fourcc) {
+      fourcc = get_fourcc_from_planes(planes, count);
+   } else if (!yuv && (!fourcc || (evidence && hal_format != AIMAPPER_IMPLEMENTATION_DEFINED))) {
       int known = get_fourcc_from_hal_format(hal_format);
       if (known != -1)
          fourcc = (uint32_t)known;
    }
    if (!fourcc)
       return -EINVAL;
+
+   int ret;
+   if (evidence) {
+      ret = fill_compressed(mapper, hnd, hal_format, planes, count, out);
+   } else if (count > 0) {
+      ret = fill_planes(hnd, planes, count, fourcc, out);
+   } else if (!yuv) {
+      const struct plane whole = {.stride = line_size(mapper, hnd, hal_format)};
+      ret = fill_planes(hnd, &whole, 1, fourcc, out);
+   } else {
+      ret = -EINVAL;
+   }
+   if (ret)
+      return ret;
+
+   if (evidence)
+      tell_once(evidence);
+   out->modifier = choose_modifier(evidence, compression, modifier, count);
    out->drm_fourcc = fourcc;
 
 #ifdef U_GRALLOC_HAS_ALLOC_SIZE
@@ -655,7 +804,7 @@ get_buffer_color_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
 }
 
 static int
-get_front_rendering_usage(struct u_gralloc *gralloc, uint64_t *out_usage)
+get_front_rendering_usage(UNUSED struct u_gralloc *gralloc, UNUSED uint64_t *out_usage)
 {
 #if ANDROID_API_LEVEL >= 33
    *out_usage = UINT64_C(1) << 32; /* BufferUsage::FRONT_BUFFER */

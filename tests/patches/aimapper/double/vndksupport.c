@@ -1,0 +1,68 @@
+/* libvndksupport.so, the double: loads /vendor/lib64/hw/NAME from the folder TURNPIKE_MAPPER_DIR,
+ * or from its own. With TURNPIKE_MAPPER=missing the vendor has none. The counts are the tests'. */
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi.h"
+#include "counts.h"
+
+#define PUBLIC __attribute__((visibility("default")))
+
+static struct double_counts counts;
+static char order[256];
+
+/* Loads since the last call of this, and what was asked for. */
+PUBLIC struct double_counts double_counts_take(void)
+{
+    struct double_counts taken = counts;
+    counts = (struct double_counts){0};
+    memcpy(taken.order, order, sizeof(order));
+    order[0] = 0;
+    return taken;
+}
+
+static void note(const char *name)
+{
+    size_t used = strlen(order);
+    snprintf(order + used, sizeof(order) - used, "%s%s", used ? " " : "", name);
+}
+
+static bool find_folder(char folder[PATH_MAX])
+{
+    Dl_info info;
+    const char *set = getenv("TURNPIKE_MAPPER_DIR");
+    if (set)
+        return snprintf(folder, PATH_MAX, "%s/", set) < PATH_MAX;
+    if (!dladdr(&counts, &info) || !info.dli_fname || !strrchr(info.dli_fname, '/'))
+        return false;
+    return snprintf(folder, PATH_MAX, "%.*s",
+               (int)(strrchr(info.dli_fname, '/') + 1 - info.dli_fname), info.dli_fname) < PATH_MAX;
+}
+
+PUBLIC void *android_load_sphal_library(const char *name, int flags)
+{
+    char folder[PATH_MAX], path[PATH_MAX + NAME_MAX];
+    const char *file = strrchr(name, '/');
+    const char *setting = getenv("TURNPIKE_MAPPER");
+    counts.asked++;
+    if (!file || strncmp(file, "/mapper.", 8) != 0 || !find_folder(folder))
+        return NULL;
+    note(file + 1);
+    if (setting && !strcmp(setting, "missing"))
+        return NULL;
+    snprintf(path, sizeof(path), "%s%s", folder, file + 1);
+    void *library = dlopen(path, flags);
+    if (library)
+        counts.loads++;
+    return library;
+}
+
+PUBLIC int android_unload_sphal_library(void *library)
+{
+    counts.unloads++;
+    return dlclose(library);
+}
