@@ -3,7 +3,8 @@
  * lines of one edit, a line "---", and the source.
  *
  * What was applied must be found again, by the engine itself, in the bytes that came out, and be
- * left alone; what was not applied must have left the text alone.
+ * left alone; what was not applied must have left the text alone. The edit's proof lines are read, and
+ * held against a few things that were seen.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "factory/edit/evaluate.h"
+#include "factory/prove/expect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -64,6 +66,46 @@ done:
     tp_tree_close(&tree);
 }
 
+static const char seen_text[] =
+    "{\"facts\": {\"api\": \"1.4.305\", \"list\": [\"x\"], \"drm\": {\"a\": 3}}, \"calls\": ["
+    "{\"call\": \"a\", \"pid\": 1, \"context\": 1, \"n\": 5, \"registers\": [{\"register\": \"0xb602\","
+    "\"ever\": \"0x40000\"}]}, {\"call\": \"b\", \"pid\": 1, \"context\": 1, \"n\": \"0x9\"},"
+    "{\"call\": \"DRAWCTXT_DESTROY\", \"pid\": 1, \"context\": 1}],"
+    "\"chips\": [{\"name\": \"FD7\", \"quirks\": [\"x = True\"]}]}";
+
+static void try_proof(const char *line)
+{
+    struct tp_expect x;
+    struct tp_error e = {0};
+    if (tp_expect_parse(line, "x.edit", &x, &e)) {
+        if (!*e.what || !*e.where || !*e.todo)
+            abort();
+        return;
+    }
+    json_t *seen_json = json_loads(seen_text, 0, NULL);
+    struct tp_seen seen = {
+        .facts = json_object_get(seen_json, "facts"),
+        .calls = json_object_get(seen_json, "calls"),
+        .note = seen_json,
+        .said = "a b a",
+        .file = "bytes",
+        .file_len = 5,
+    };
+    char *detail = NULL;
+    tp_expect_holds(&x, &seen, &detail);
+    if (!detail)
+        abort();
+    free(detail);
+    tp_expect_is_on(&x, "FD7", "A7XX");
+    if (x.run) {
+        struct tp_client_words words;
+        tp_expect_split_run(&x, &words);
+        tp_client_words_finish(&words);
+    }
+    json_decref(seen_json);
+    tp_expect_finish(&x);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size < 1)
@@ -78,6 +120,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tp_patch patch;
     struct tp_error e = {0};
     if (tp_patch_parse(tp_buf_str(&text), text.len, "x.edit", NULL, &patch, &e) == 0) {
+        for (int i = 0; i < patch.n_edits; i++) {
+            for (int k = 0; k < patch.edits[i].n_proofs; k++)
+                try_proof(patch.edits[i].proofs[k]);
+        }
         if (cut && !strcmp(patch.edits[0].path, path))
             try_edit(&patch.edits[0], path, cut + 5, size - lines - 4);
         tp_patch_finish(&patch);

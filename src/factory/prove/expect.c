@@ -79,8 +79,8 @@ static const char *parse_on(const char **s, struct tp_expect *out)
             return "a chip is missing behind on";
         }
         TP_PUSH(out->on, out->n_on, out->cap_on) = glob;
-    } while (**s == ',' && *++*s != ' ');
-    return **s && **s != ' ' ? "something hangs on a chip's name" : NULL;
+    } while (**s == ',' && ++*s && **s != ' ');
+    return (*s)[-1] == ',' || (**s && **s != ' ') ? "something hangs on a chip's name" : NULL;
 }
 
 static bool is_number(const char *s)

@@ -34,6 +34,9 @@ static const struct {
     {"patch a\ntitle t\nupstream needed 2026-13-45 x\n", 3, "no verdict"},
     {"patch a\ntitle t\noff\n", 3, "reason is missing"},
     {HEAD "edit a.c\n  form \"\"\n", 5, "is empty"},
+    {HEAD "proof\n", 4, "proof line is empty"},
+    {HEAD "edit a.c\n  proof\n", 5, "proof line is empty"},
+    {HEAD "edit a.c\n  form \"f\"\n    proof x\n", 6, "'proof x'"},
     {HEAD "edit a.c\n  form \"f\"\n    match\n      a  (b)\n    replace\n      a(b)\n", 9, "changes nothing"},
     {HEAD "edit a.c\n  form \"f\"\n    match\n      a(\"b)\n    replace\n      c\n", 7, ""},
     {HEAD "edit a.c\n  form \"f\"\n    match\n      'a\n    replace\n      c\n", 7, "does not end"},
@@ -137,7 +140,7 @@ static void a_patch_is_read_as_it_says(void **state)
     struct tp_patch p = parse(
         "# a comment\n\npatch power-max\ntitle A title\nwhy One\nwhy two\nvariants p\n"
         "targets linux host-android\nneeds other\nproof one\nproof two\noff later\noptional\n"
-        "upstream needed 2026-11-29 x\n\nedit src/a.c\n  targets linux-arm64\n"
+        "upstream needed 2026-11-29 x\n\nedit src/a.c\n  targets linux-arm64\n  proof three four\n"
         "  absorbed-if \"up\"\n    file src/b.h\n    in struct s\n    has\n      int x;\n    lacks\n      y\n"
         "  absent-when \"no\"\n    file missing\n"
         "  form \"one\"\n    in function f\n    in call g with argument a = 1\n    every\n    match\n"
@@ -157,6 +160,8 @@ static void a_patch_is_read_as_it_says(void **state)
     const struct tp_edit *e = &p.edits[0];
     assert_int_equal(e->targets, TP_ON_LINUX_ARM64);
     assert_int_equal(e->line, 16);
+    assert_int_equal(e->n_proofs, 1);
+    assert_string_equal(e->proofs[0], "three four");
     assert_int_equal(e->absorbed[0].n, 2);
     assert_string_equal(e->absorbed[0].conditions[0].file, "src/b.h");
     assert_int_equal(e->absorbed[0].conditions[0].n_scopes, 1);
@@ -167,7 +172,7 @@ static void a_patch_is_read_as_it_says(void **state)
     assert_true(e->forms[0].every);
     assert_int_equal(e->forms[0].n_scopes, 2);
     assert_string_equal(e->forms[0].anchor.text, "a $b\n\n  c");
-    assert_int_equal(e->forms[0].anchor.line, 32);
+    assert_int_equal(e->forms[0].anchor.line, 33);
     assert_int_equal(e->forms[1].action, TP_ACTION_APPEND);
     assert_string_equal(e->forms[1].result.text, "Y"); /* the comma is the list's */
     assert_int_equal(e->forms[2].action, TP_ACTION_REMOVE);

@@ -14,11 +14,21 @@
 #include "factory/prove/expect.h"
 
 static const char facts_text[] =
-    "{\"driver_info\": \"Mesa 25.0.7 (WN-1-b)\", \"drm\": {\"has_render\": true, \"has_primary\": false},"
+    "{\"api\": \"1.4.305\", \"driver_info\": \"Mesa 25.0.7 (WN-1-b)\", \"drm\": {\"has_render\": true, \"has_primary\": false},"
     " \"extensions\": [\"VK_A\", \"VK_AB\"], \"usage\": 512, \"big\": \"0x10000200\"}";
 static const char calls_text[] =
     "[{\"call\": \"CREATE\", \"flags\": \"0x813\"}, {\"call\": \"CREATE\", \"flags\": \"0x812\"},"
-    " {\"call\": \"gpu\", \"tiles\": 3}, {\"call\": \"gpu\", \"tiles\": 0}, {\"call\": \"other\"}]";
+    " {\"call\": \"gpu\", \"tiles\": 3, \"registers\": [{\"register\": \"0xa980\", \"ever\": \"0x11\"},"
+    "   {\"register\": \"0xb602\", \"ever\": \"0x40000\"}]},"
+    " {\"call\": \"gpu\", \"tiles\": 0, \"registers\": [{\"register\": \"0xa980\", \"ever\": \"0x1\"}]},"
+    " {\"call\": \"other\"}]";
+/* Two contexts, the second's number is taken anew; a third that comes to one command. */
+static const char places_text[] =
+    "[{\"call\": \"SET\", \"pid\": 1, \"context\": 1}, {\"call\": \"SET\", \"pid\": 1, \"context\": 2},"
+    " {\"call\": \"GO\", \"pid\": 1, \"context\": 1}, {\"call\": \"GO\", \"pid\": 1, \"context\": 2},"
+    " {\"call\": \"SET\", \"pid\": 1, \"context\": 1}, {\"call\": \"GO\", \"pid\": 1, \"context\": 1},"
+    " {\"call\": \"DRAWCTXT_DESTROY\", \"pid\": 1, \"context\": 2}, {\"call\": \"GO\"},"
+    " {\"call\": \"SET\", \"pid\": 1, \"context\": 2}, {\"call\": \"GO\", \"pid\": 1, \"context\": 2}]";
 static const char note_text[] =
     "{\"chips\": [{\"name\": \"FD7\", \"quirks\": [\"x = True\"]}, {\"name\": \"A (TM) 8\", \"quirks\": []}]}";
 
@@ -28,10 +38,12 @@ static bool holds(const char *line)
     struct tp_error e = {0};
     if (tp_expect_parse(line, "test", &x, &e))
         fail_msg("%s: %s", line, e.what);
-    json_t *facts = json_loads(facts_text, 0, NULL), *calls = json_loads(calls_text, 0, NULL);
-    json_t *note = json_loads(note_text, 0, NULL);
-    struct tp_seen seen = {.facts = facts, .calls = calls, .note = note, .file = "some bytes",
-                           .file_len = 10};
+    bool places = x.subject == TP_EXPECT_PLACES;
+    json_t *facts = json_loads(facts_text, 0, NULL), *note = json_loads(note_text, 0, NULL);
+    json_t *calls = json_loads(places ? places_text : calls_text, 0, NULL);
+    assert_non_null(calls);
+    struct tp_seen seen = {.facts = facts, .calls = calls, .note = note, .said = "no: no. not",
+                           .file = "some bytes", .file_len = 10};
     char *detail = NULL;
     bool yes = tp_expect_holds(&x, &seen, &detail);
     assert_non_null(detail);
@@ -69,6 +81,41 @@ static void a_line_holds_where_what_was_seen_says_so(void **state)
         {"call CREATE flags has 0x1", false}, /* not in each */
         {"call CREATE flags lacks 0x4", true},
         {"call NEVER flags lacks 0x4", false}, /* no call proves nothing */
+        {"call gpu registers.SP_FS_CTRL_REG0.ever has 0x1", true},
+        {"call gpu registers.SP_FS_CTRL_REG0.ever has 0x10", false}, /* in one of two */
+        {"some gpu registers.SP_FS_CTRL_REG0.ever has 0x10", true},
+        {"some gpu registers.SP_FS_CTRL_REG0.ever has 0x100", false},
+        {"call gpu registers.SP_FS_CTRL_REG0.ever lacks 0x100", true},
+        {"call gpu registers.0xb602.ever has 0x40000", true}, /* those without it do not count */
+        {"call gpu registers.SP_VS_CTRL_REG0.ever lacks 0x1", false}, /* never written */
+        {"call gpu registers.NO_REGISTER.ever lacks 0x1", false},
+        {"call gpu registers.SP_FS_CTRL_REG0.never lacks 0x1", false},
+        {"call gpu tiles from 0", true},
+        {"call gpu tiles from 1", false},
+        {"calls CREATE is 2", true},
+        {"calls CREATE from 2", true},
+        {"calls CREATE from 3", false},
+        {"calls NEVER is 0", true},
+        {"places SET among GO is 0,1", true},
+        {"places SET among GO is 0,1,9", true}, /* as far as each comes */
+        {"places SET among GO is 0", false},
+        {"places SET among GO is 1", false},
+        {"places SET among NEVER is 0", false},
+        {"places NEVER among GO is 0", false},
+        {"places NEVER among NONE is 0", false},
+        {"said \"no\" is 3", true},
+        {"said \"no\" is 2", false},
+        {"said no. from 1", true},
+        {"said yes is 0", true},
+        {"fact api from 1.4", true},
+        {"fact api from 1.4.305", true},
+        {"fact api from 1.5", false},
+        {"fact api from 1.4.306", false},
+        {"fact api from 1.4.305.1", false},
+        {"fact api from 0.9", true},
+        {"fact usage from 512", true},
+        {"fact usage from 513", false},
+        {"fact driver_info from 1", false},
         {"sum gpu tiles is 3", true},
         {"sum gpu tiles is 0", false},
         {"sum never tiles is 0", false},
@@ -98,12 +145,41 @@ static void a_run_of_its_own_and_a_variant_are_read(void **state)
     tp_expect_finish(&x);
 }
 
+static void a_line_is_on_the_chips_that_it_names(void **state)
+{
+    (void)state;
+    struct tp_expect x;
+    assert_int_equal(tp_expect_parse("p on FD7[34]0,\"A (TM) 8*\",A6XX   fact a is b", "t", &x, NULL), 0);
+    assert_int_equal(x.variant, 'p');
+    assert_int_equal(x.n_on, 3);
+    assert_string_equal(x.value, "b");
+    assert_true(tp_expect_is_on(&x, "FD740", "A7XX"));
+    assert_true(tp_expect_is_on(&x, "FD730", NULL));
+    assert_false(tp_expect_is_on(&x, "FD750", "A7XX"));
+    assert_true(tp_expect_is_on(&x, "A (TM) 830", "A8XX"));
+    assert_true(tp_expect_is_on(&x, "FD650", "A6XX"));
+    assert_false(tp_expect_is_on(&x, "FD650", NULL));
+    tp_expect_finish(&x);
+    assert_int_equal(tp_expect_parse("on FD740 run --n 1 : calls a is 1", "t", &x, NULL), 0);
+    assert_string_equal(x.run, "--n 1");
+    tp_expect_finish(&x);
+    assert_int_equal(tp_expect_parse("fact a is b", "t", &x, NULL), 0);
+    assert_true(tp_expect_is_on(&x, "whatever", NULL));
+    tp_expect_finish(&x);
+}
+
 static void a_line_that_says_nothing_is_refused(void **state)
 {
     (void)state;
     static const char *const bad[] = {"", "colour is red", "fact", "fact x", "fact x was y", "fact x is",
                                       "call x", "call x y", "text has", "run --x", "run --x fact a is b",
-                                      "b", "b run : ", "chip", "sum a b"};
+                                      "b", "b run : ", "chip", "sum a b", "on", "on FD7", "on FD7, fact a is b",
+                                      "on \"FD7\"x fact a is b", "on FD7 chip FD7 has x", "on FD7 text has x",
+                                      "run a : symbol lacks x", "sum a b has 1", "sum a b is x", "calls a is",
+                                      "calls a is many", "calls a lacks 1", "places a b is 0", "places a among",
+                                      "places a among b is x", "places a among b is 2,1",
+                                      "places a among b is 1,", "places a among b from 1", "said x has y",
+                                      "fact a from b", "symbol has x", "text is x", "chip a from 1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tp_expect x;
         struct tp_error e = {0};
@@ -112,6 +188,15 @@ static void a_line_that_says_nothing_is_refused(void **state)
         assert_string_equal(e.where, "60-a.edit");
         assert_true(*e.todo);
     }
+}
+
+static void assert_is_proof(const char *line, const char *file)
+{
+    struct tp_expect x;
+    struct tp_error e = {0};
+    if (tp_expect_parse(line, file, &x, &e))
+        fail_msg("%s: %s", file, e.what);
+    tp_expect_finish(&x);
 }
 
 static void every_proof_line_of_the_patches_is_one(void **state)
@@ -124,11 +209,12 @@ static void every_proof_line_of_the_patches_is_one(void **state)
     assert_int_equal(tp_patch_set_read(dir, &set, &e), 0);
     int n = 0;
     for (int i = 0; i < set.n; i++) {
-        for (int k = 0; k < set.patches[i].n_proofs; k++, n++) {
-            struct tp_expect x;
-            if (tp_expect_parse(set.patches[i].proofs[k], set.patches[i].file, &x, &e))
-                fail_msg("%s: %s", set.patches[i].file, e.what);
-            tp_expect_finish(&x);
+        const struct tp_patch *p = &set.patches[i];
+        for (int k = 0; k < p->n_proofs; k++, n++)
+            assert_is_proof(p->proofs[k], p->file);
+        for (int j = 0; j < p->n_edits; j++) {
+            for (int k = 0; k < p->edits[j].n_proofs; k++, n++)
+                assert_is_proof(p->edits[j].proofs[k], p->file);
         }
     }
     assert_true(n > 15);
@@ -142,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_line_holds_where_what_was_seen_says_so),
         cmocka_unit_test(a_run_of_its_own_and_a_variant_are_read),
+        cmocka_unit_test(a_line_is_on_the_chips_that_it_names),
         cmocka_unit_test(a_line_that_says_nothing_is_refused),
         cmocka_unit_test(every_proof_line_of_the_patches_is_one),
     };
