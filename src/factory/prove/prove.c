@@ -14,6 +14,7 @@
 #include "factory/prove/lineup.h"
 #include "factory/prove/promises.h"
 #include "factory/prove/runner.h"
+#include "factory/prove/validation.h"
 
 struct proof {
     const struct tp_prove_request *req;
@@ -23,6 +24,7 @@ struct proof {
     struct tp_promises promises;
     struct tp_lineup lineup; /* borrows from note */
     struct tp_runner runner;
+    struct tp_validation validation;
     char *work, *driver;
     json_t *chips, *fixed;
     bool ok;
@@ -111,9 +113,10 @@ static bool is_unknown(const struct proof *p, const struct tp_run_result *run, b
 static int run_chip(struct proof *p, const struct tp_lineup_chip *chip, struct tp_error *e)
 {
     struct tp_run_result run;
+    const char *arguments[] = {p->runner.layers, NULL};
     char id[16];
     snprintf(id, sizeof id, "0x%08x", chip->chip_id);
-    int r = tp_runner_run(&p->runner, p->driver, id, NULL, NULL, p->work, &run, e);
+    int r = tp_runner_run(&p->runner, p->driver, id, arguments, NULL, p->work, &run, e);
     if (r) {
         tp_run_result_finish(&run);
         return r;
@@ -129,6 +132,7 @@ static int run_chip(struct proof *p, const struct tp_lineup_chip *chip, struct t
     }
     if (!run.done)
         add_end(run.checks, "ends", &run);
+    tp_validation_add(&p->validation, &run);
     struct tp_seen seen = {.chip = chip->name, .facts = run.facts, .calls = run.calls,
                            .said = run.said, .elf = p->elf, .note = p->note};
     good = good && boots;
@@ -289,6 +293,9 @@ static int prove(struct proof *p, struct tp_error *e)
         return 0;
     }
     r = prove_chips(p, e);
+    json_t *watched = tp_validation_check(&p->validation);
+    if (watched)
+        json_array_append_new(p->fixed, watched);
     if (!r)
         r = prove_runs(p, usual_chip(p), e);
     return r;
@@ -305,6 +312,7 @@ int tp_prove(const struct tp_prove_request *req, json_t **report, struct tp_erro
     tp_promises_finish(&p.promises);
     tp_lineup_finish(&p.lineup);
     tp_runner_finish(&p.runner);
+    tp_validation_finish(&p.validation);
     tp_elf_close(p.elf);
     if (p.work)
         tp_remove_tree(p.work, NULL);

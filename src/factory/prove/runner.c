@@ -51,6 +51,14 @@ static bool needs(const struct tp_elf *elf, const char *library)
     return false;
 }
 
+static void find_arm64_layer(struct tp_runner *r)
+{
+    char *layer = tp_join(r->root, "usr/lib/aarch64-linux-gnu/libVkLayer_khronos_validation.so");
+    if (tp_exists(layer))
+        r->layers = tp_asprintf("--layers=%s", layer);
+    free(layer);
+}
+
 static int need_qemu(struct tp_error *e)
 {
     if (tp_have_program(QEMU))
@@ -101,6 +109,8 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, const char *bi
         return 0;
     }
     bool native = arm64 == on_arm64;
+    if (native)
+        r->layers = tp_strdup("--layers=auto");
     r->how = native ? TP_RUNS_NATIVE : TP_RUNS_QEMU;
     if (native) {
         r->client = find_part("src/factory/prove/client/prove-client",
@@ -122,6 +132,7 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, const char *bi
         int failed = r->root ? tp_arm64_sysroot_make(r->root, e) : -ENOENT;
         if (failed)
             return failed;
+        find_arm64_layer(r);
     }
     return r->client && r->simulator ? 0 : -ENOENT;
 }
@@ -132,6 +143,7 @@ void tp_runner_finish(struct tp_runner *r)
     free(r->simulator);
     free(r->root);
     free(r->stub);
+    free(r->layers);
     free(r->why);
     *r = (struct tp_runner){0};
 }

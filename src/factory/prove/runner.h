@@ -20,6 +20,7 @@ struct tp_runner {
     enum tp_runs_how how;
     char *client, *simulator, *root; /* root: the arm64 libraries that the driver needs; bionic's */
     char *stub;                      /* for the platform's libraries of Android; NULL: not needed */
+    char *layers; /* the client's option for the validation layer; NULL: there is none to be had */
     char *why;                       /* TP_RUNS_NOT: a sentence */
     int run_ms;                      /* what one run may take; 0: two minutes */
 };
