@@ -1,0 +1,58 @@
+/*
+ * What shows pictures: SurfaceControl on a phone, a window, or a simulated screen. One CRTC's worth.
+ *
+ * A panel has a timeline of refreshes and a latch before each: what was published in time for the latch
+ * is on the screen from the refresh `pipeline` later on. A buffer is the panel's from its publish until
+ * it is released: until a later one's scan-out has begun. Functions are called from one thread, the
+ * publishing worker's; what a panel tells comes on any thread.
+ */
+#ifndef TP_FRAMES_PANEL_PANEL_H
+#define TP_FRAMES_PANEL_PANEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "frames/kms/kms.h"
+
+struct tp_panel;
+
+/* What became known of the refreshes: of one that began at time_ns, with this sequence number. */
+struct tp_panel_tick {
+    uint64_t sequence;
+    int64_t time_ns;   /* CLOCK_MONOTONIC */
+    int64_t period_ns; /* to the next; the shortest, where the refresh is variable */
+};
+
+struct tp_panel_events {
+    void (*tick)(void *data, const struct tp_panel_tick *t);
+    /* The panel has stopped reading what the scanout of this serial showed in this layer. fence: a sync
+     * file that says when, moved; or -1: it is free now. */
+    void (*released)(void *data, uint64_t serial, unsigned layer, int fence);
+    /* Scan-out of this serial's picture began. */
+    void (*shown)(void *data, uint64_t serial, int64_t first_line_ns);
+    /* The screen went away (app hidden, surface lost) or came back; everything is released. */
+    void (*away)(void *data, bool away);
+};
+
+struct tp_panel_ops {
+    /* Takes the picture for the next latch. May block for as long as the screen's driver does. The
+     * layers' in_fences have been waited for where waits_fences is false; else they are moved to the
+     * panel. -ENODEV: no screen; -EAGAIN: it still has one that it may not replace. */
+    int (*publish)(struct tp_panel *p, const struct tp_kms_scanout *s);
+    /* Another mode of the list, or variable refresh on and off; 0, or -EINVAL. */
+    int (*set_mode)(struct tp_panel *p, const struct tp_kms_mode *mode, bool vrr);
+    void (*destroy)(struct tp_panel *p);
+};
+
+struct tp_panel {
+    const struct tp_panel_ops *ops;
+    const struct tp_panel_events *events;
+    void *events_data;
+    bool waits_fences; /* publish takes unsignalled in_fences */
+    bool can_async;    /* shows at once what is async */
+    int64_t lead_ns;   /* the latch lies so long before the refresh */
+    unsigned pipeline; /* refreshes from latch to first line: frame-path.md's D */
+};
+
+#endif
