@@ -84,6 +84,8 @@ struct tp_kms_scanout {
     int64_t colorspace;                   /* the connector's property */
     const void *hdr_metadata;             /* struct hdr_output_metadata, or NULL; lasts as fbs do */
     size_t hdr_metadata_bytes;
+    const void *gamma; /* struct drm_color_lut, gamma_entries of them; NULL: none; lasts as fbs do */
+    size_t gamma_entries;
     struct tp_kms_layer layers[TP_KMS_LAYERS]; /* bottom first */
     unsigned n_layers;
 };
@@ -96,7 +98,8 @@ struct tp_kms_ops {
     void (*send_event)(void *data, struct tp_kms_file *file, const void *e, size_t bytes);
     /* A commit that passed all checks. The scanout and the framebuffers in it stay until tp_kms_flipped of
      * a later one of this CRTC. Its in_fences are to be waited for before it is shown. */
-    void (*commit)(void *data, const struct tp_kms_scanout *scanout);
+    void (*commit)(void *data, const struct tp_kms_scanout *scanout); /* several may be under way: the later
+                                                                         one of a CRTC is what counts */
     /* A call that tp_kms_ioctl left waiting has come to its end. The call may hold descriptors to send. */
     void (*finish)(void *data, void *waiter, struct tp_drm_call *call, int result);
     /* What a fence of a sync file is to userspace: a descriptor that polls readable once it is signalled.
@@ -107,6 +110,9 @@ struct tp_kms_ops {
     void (*changed)(void *data);
     /* A connector came or went, or its modes changed: udev's HOTPLUG event. */
     void (*hotplug)(void *data);
+    /* How many bytes of events were sent to this file and not read by it yet; NULL: none. They count towards
+     * limits.event_bytes, as unread events do in the kernel. */
+    size_t (*events_unread)(void *data, struct tp_kms_file *file);
 };
 
 /* Errors: -EINVAL (INPUT) for a configuration that makes no device, told in e. */
@@ -119,16 +125,20 @@ void tp_kms_destroy(struct tp_kms *kms);
  * -EMFILE past the limit. */
 int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
                 struct tp_kms_file **out);
-/* As the last close of the file: its buffers, blobs, framebuffers (with what they show switched off),
- * events, waiters go. Waiting calls are finished with -EBADF... never called back. */
+/* As the last close of the file: its buffers, blobs, framebuffers (with what they show switched off) and
+ * events go. Its waiting calls are forgotten: ops.finish is not called for them, and their tp_drm_call may
+ * go as soon as this has returned. */
 void tp_kms_close(struct tp_kms_file *file);
 void *tp_kms_file_data(const struct tp_kms_file *file);
 
-/* Carries out one ioctl. Answers 0 or more, a negative errno, or TP_KMS_WAITS: then ops.finish will tell,
+/* Carries out one ioctl. Descriptors stand in the structs as indices (drm_call.h): the value of IN_FENCE_FD is
+ * an index of call->in_fds or -1; the value of OUT_FENCE_PTR is any non-zero number, and becomes an index of
+ * call->out_fds when the commit was accepted. What is kept is taken from in_fds (-1). Answers 0 or more, a negative errno, or TP_KMS_WAITS: then ops.finish will tell,
  * with waiter, and call must live until then. */
 #define TP_KMS_WAITS 0x40000000
 int tp_kms_ioctl(struct tp_kms_file *file, struct tp_drm_call *call, void *waiter);
-/* The caller of a waiting call has gone; ops.finish is not called for it. */
+/* The caller of a waiting call has gone; ops.finish is not called for it. What it asked for and is under way
+ * (a blocking commit that was handed to ops.commit) goes on. */
 void tp_kms_cancel(struct tp_kms *kms, void *waiter);
 /* The next instant at which a waiting call times out (CLOCK_MONOTONIC, ns), INT64_MAX: none; and what is
  * due at now_ns times out (-ETIME). */
@@ -145,8 +155,9 @@ int tp_kms_map(struct tp_kms_file *file, uint64_t offset, int *fd, uint64_t *byt
 
 /* A refresh of a CRTC began: at the time, with the sequence number. Vblank and sequence events and waits. */
 void tp_kms_vblank(struct tp_kms *kms, unsigned crtc, uint64_t sequence, int64_t time_ns);
-/* The commit of this serial is on its way to the screen since this refresh (error 0), or could not be shown:
- * flip events, out fences, waiting calls; what it replaced is let go when released. */
+/* The commit of this serial, and all before it of this CRTC, are on their way to the screen since this refresh
+ * (error 0), or could not be shown (then a blocking caller gets that negative errno): flip events, out
+ * fences, waiting calls; the scanouts that it replaced are let go. Unknown serials are ignored. */
 void tp_kms_flipped(struct tp_kms *kms, unsigned crtc, uint64_t serial, uint64_t sequence,
                     int64_t time_ns, int error);
 

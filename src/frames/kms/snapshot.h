@@ -28,7 +28,13 @@ bool tp_snapshot_valid(const struct tp_snapshot *s, size_t bytes);
 /* What one open of the card has set about itself; the client keeps it, the server too. */
 struct tp_snapshot_view {
     bool universal_planes, atomic, aspect_ratio, stereo_3d, writeback, cursor_hotspot;
+    /* An ADDFB has succeeded on this card: from then on GETRESOURCES is for the server, which knows the
+     * framebuffers (-ENOSYS). */
+    bool framebuffers;
 };
+
+/* What a SET_CLIENT_CAP that succeeded means for the view. */
+void tp_snapshot_view_set(struct tp_snapshot_view *view, uint64_t capability, uint64_t value);
 
 /* The ids of IN_FENCE_FD and OUT_FENCE_PTR, for drm_call.h. */
 void tp_snapshot_fences(const struct tp_snapshot *s, struct tp_drm_fences *out);
