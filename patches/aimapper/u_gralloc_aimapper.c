@@ -640,15 +640,18 @@ fill_planes(struct u_gralloc_buffer_handle *hnd, const struct plane *planes, int
    bool swap = count == 3 &&
       ((fourcc == DRM_FORMAT_YVU420 && planes[1].has == AIMAPPER_CB) ||
        (fourcc == DRM_FORMAT_YUV420 && planes[1].has == AIMAPPER_CR));
+   bool begun = false;
    int fd = 0;
 
    for (int i = 0; i < count; i++) {
       int to = swap && i > 0 ? 3 - i : i;
       if (!fits(planes[i].offset) || planes[i].stride <= 0 || !fits(planes[i].stride))
          return -EINVAL;
-      /* A later plane that begins a buffer begins one of its own. */
-      if (i > 0 && planes[i].offset == 0)
-         fd++;
+      /* A second plane that begins a buffer begins one of its own. */
+      if (planes[i].offset == 0) {
+         fd += begun;
+         begun = true;
+      }
       if (fd >= hnd->handle->numFds)
          return -EINVAL;
       out->fds[to] = hnd->handle->data[fd];

@@ -196,6 +196,8 @@ static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w
     } else {
         double_put(l, y);
         double_put(l, c);
+        if (kind == DOUBLE_NV12_DISJOINT)
+            l->planes[1].offset = 0;
     }
 }
 
@@ -204,7 +206,7 @@ static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w
 static inline struct double_layout double_layout(int kind, int32_t width, int32_t height, int format)
 {
     struct double_layout l = {0};
-    if (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_UBWC_2)
+    if (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_DISJOINT)
         double_lay_ycbcr(&l, kind, width, height);
     else
         double_lay_rgb(&l, kind, width, height, format);
@@ -243,7 +245,7 @@ static inline int double_format_of(int kind)
         return DOUBLE_YCBCR_P010;
     if (kind == DOUBLE_YV12)
         return DOUBLE_FORMAT_YV12;
-    if (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_UBWC_2)
+    if (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_DISJOINT)
         return DOUBLE_YCBCR_420_888;
     return DOUBLE_RGBA_8888;
 }

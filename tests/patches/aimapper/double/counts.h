@@ -12,4 +12,7 @@ struct double_counts {
 /* The counts since the last call; not for several threads at once. */
 struct double_counts double_counts_take(void);
 
+/* Unloads what was loaded and not unloaded: mappers stay for a process's life, tests do not. */
+void double_unload_rest(void);
+
 #endif

@@ -26,6 +26,7 @@
     X(NV12_UNSAID, 24, "nv12-unsaid")  /* fourcc 0: the components tell */ \
     X(NV12_UBWC, 25, "nv12-ubwc")      /* Y, CbCr, and flags for each; COMPRESSION "QTI", 10 */ \
     X(NV12_UBWC_2, 26, "nv12-ubwc-2")  /* the same, without the flags' planes */ \
+    X(NV12_DISJOINT, 27, "nv12-disjoint") /* CbCr in the handle's second fd */ \
     X(DSC, 30, "dsc")                  /* COMPRESSION says AOSP's DISPLAY_STREAM_COMPRESSION */ \
     X(FOREIGN, 31, "foreign")          /* COMPRESSION says 10, under another vendor's name */ \
     X(CONTRADICTION, 32, "contradiction") /* COMPRESSION NONE, a modifier that says UBWC */ \

@@ -169,6 +169,7 @@ static uint32_t fourcc_of(int kind)
 {
     switch (kind) {
     case DOUBLE_NV12:
+    case DOUBLE_NV12_DISJOINT:
     case DOUBLE_NV12_UBWC:
     case DOUBLE_NV12_UBWC_2:
         return FOURCC('N', 'V', '1', '2');

@@ -14,6 +14,7 @@
 
 static struct double_counts counts;
 static char order[256];
+static void *held[8]; /* loaded and not unloaded */
 
 /* Loads since the last call of this, and what was asked for. */
 PUBLIC struct double_counts double_counts_take(void)
@@ -23,6 +24,25 @@ PUBLIC struct double_counts double_counts_take(void)
     memcpy(taken.order, order, sizeof(order));
     order[0] = 0;
     return taken;
+}
+
+static void replace_held(void *old, void *new)
+{
+    for (unsigned i = 0; i < sizeof(held) / sizeof(*held); i++) {
+        if (held[i] == old) {
+            held[i] = new;
+            return;
+        }
+    }
+}
+
+PUBLIC void double_unload_rest(void)
+{
+    for (unsigned i = 0; i < sizeof(held) / sizeof(*held); i++) {
+        if (held[i])
+            dlclose(held[i]);
+        held[i] = NULL;
+    }
 }
 
 static void note(const char *name)
@@ -56,13 +76,18 @@ PUBLIC void *android_load_sphal_library(const char *name, int flags)
         return NULL;
     snprintf(path, sizeof(path), "%s%s", folder, file + 1);
     void *library = dlopen(path, flags);
-    if (library)
+    if (library) {
         counts.loads++;
+        replace_held(NULL, library);
+    }
     return library;
 }
 
+#ifndef DOUBLE_WITHOUT_UNLOAD
 PUBLIC int android_unload_sphal_library(void *library)
 {
     counts.unloads++;
+    replace_held(library, NULL);
     return dlclose(library);
 }
+#endif
