@@ -1,0 +1,99 @@
+/* A card behind an open descriptor: a kernel's, or our shim's. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "harness_device.h"
+
+#define NOBODY 65534
+
+/* The kernel asks for the caller's own capabilities at each call. */
+static bool become(uid_t uid)
+{
+    return geteuid() == uid || seteuid(uid) == 0;
+}
+
+int real_open(bool privileged, struct file **out)
+{
+    struct file *f = calloc(1, sizeof *f);
+    assert_non_null(f);
+    f->privileged = privileged;
+    if (!privileged)
+        become(NOBODY);
+    f->fd = open(getenv("TURNPIKE_TEST_CARD"), O_RDWR | O_CLOEXEC);
+    int r = f->fd < 0 ? -errno : 0;
+    become(0);
+    if (r < 0) {
+        free(f);
+        return r;
+    }
+    *out = f;
+    return 0;
+}
+
+void real_close(struct file *f)
+{
+    close(f->fd);
+    free(f);
+}
+
+int real_call(struct file *f, unsigned long request, void *arg)
+{
+    if (!f->privileged)
+        become(NOBODY);
+    int r;
+    do
+        r = ioctl(f->fd, request, arg);
+    while (r < 0 && (errno == EINTR || errno == EAGAIN));
+    r = r < 0 ? -errno : r;
+    if (!f->privileged)
+        become(0);
+    return r;
+}
+
+/* linux/sync_file's sw_sync, which has no header of its own. */
+struct sw_sync_fence {
+    uint32_t value;
+    char name[32];
+    int32_t fence;
+};
+#define SW_SYNC_CREATE_FENCE _IOWR('W', 0, struct sw_sync_fence)
+#define SW_SYNC_INC _IOW('W', 1, uint32_t)
+
+static int timelines[64][2]; /* fence, timeline */
+static unsigned n_timelines;
+
+int real_fence(void)
+{
+    int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+    if (timeline < 0) {
+        char name[16] = "";
+        struct drm_version v = {.name = name, .name_len = sizeof name - 1};
+        if (real_call(card, DRM_IOCTL_VERSION, &v) == 0 && !strcmp(name, TP_KMS_DRIVER))
+            return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+        skip();
+    }
+    struct sw_sync_fence s = {.value = 1, .name = "test"};
+    assert_int_equal(ioctl(timeline, SW_SYNC_CREATE_FENCE, &s), 0);
+    assert_true(n_timelines < COUNT(timelines));
+    timelines[n_timelines][0] = s.fence;
+    timelines[n_timelines++][1] = timeline;
+    return s.fence;
+}
+
+void real_signal(int fd)
+{
+    for (unsigned i = 0; i < n_timelines; i++)
+        if (timelines[i][0] == fd) {
+            uint32_t by = 1;
+            assert_int_equal(ioctl(timelines[i][1], SW_SYNC_INC, &by), 0);
+            close(timelines[i][1]);
+            timelines[i][0] = timelines[--n_timelines][0];
+            timelines[i][1] = timelines[n_timelines][1];
+            return;
+        }
+    assert_int_equal(eventfd_write(fd, 1), 0);
+}
