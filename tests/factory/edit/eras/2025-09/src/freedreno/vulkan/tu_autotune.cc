@@ -37,3 +37,20 @@ tu_autotune_use_bypass(struct tu_autotune *at,
 
    return fallback_use_bypass(pass, cmd_buffer);
 }
+
+template <chip CHIP>
+void
+tu_autotune_begin_renderpass(struct tu_cmd_buffer *cmd,
+                             struct tu_cs *cs,
+                             struct tu_renderpass_result *autotune_result)
+{
+   struct tu_device *dev = cmd->device;
+
+   VkResult ret = tu_suballoc_bo_alloc(&autotune_result->bo, &dev->autotune_suballoc, 32, 32);
+   if (ret != VK_SUCCESS) {
+      autotune_result->bo.iova = 0;
+      return;
+   }
+
+   tu_cs_emit_qw(cs, autotune_result->bo.iova);
+}

@@ -26,3 +26,21 @@ use_sysmem_rendering(struct tu_cmd_buffer *cmd,
 
    return tu_autotune_use_bypass(&cmd->device->autotune, cmd, autotune_result);
 }
+
+template <chip CHIP>
+VkResult
+tu_EndCommandBuffer(struct tu_cmd_buffer *cmd_buffer)
+{
+   tu_cs_end(&cmd_buffer->cs);
+   tu_cs_end(&cmd_buffer->draw_cs);
+
+   return vk_command_buffer_end(&cmd_buffer->vk);
+}
+
+static void
+tu6_lazy_init_vsc(struct tu_cmd_buffer *cmd)
+{
+   cmd->vsc_size = cmd->vsc_prim_strm_pitch + cmd->vsc_draw_strm_pitch;
+   cmd->vsc_prim_strm_offset = 0;
+   cmd->vsc_draw_strm_offset = cmd->vsc_prim_strm_pitch;
+}

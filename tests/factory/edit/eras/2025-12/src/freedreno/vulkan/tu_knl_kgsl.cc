@@ -111,3 +111,99 @@ tu_knl_kgsl_load(struct tu_instance *instance, int fd)
 
    return tu_physical_device_init(device, instance);
 }
+
+static VkResult
+bo_init_new_dmaheap(struct tu_device *dev, struct tu_bo **out_bo, uint64_t size)
+{
+   struct dma_heap_allocation_data alloc = {
+      .len = size,
+   };
+
+   if (safe_ioctl(dev->physical_device->kgsl_dma_fd, DMA_HEAP_IOCTL_ALLOC, &alloc))
+      return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+
+   return tu_bo_init_dmabuf(dev, out_bo, -1, alloc.fd);
+}
+
+static VkResult
+bo_init_new_ion(struct tu_device *dev, struct tu_bo **out_bo, uint64_t size)
+{
+   struct ion_new_allocation_data alloc = {
+      .len = size,
+      .fd = -1,
+   };
+
+   if (safe_ioctl(dev->physical_device->kgsl_dma_fd, ION_IOC_NEW_ALLOC, &alloc))
+      return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+
+   return tu_bo_init_dmabuf(dev, out_bo, -1, alloc.fd);
+}
+
+static VkResult
+bo_init_new_ion_legacy(struct tu_device *dev, struct tu_bo **out_bo, int handle)
+{
+   struct ion_fd_data share = {
+      .handle = handle,
+      .fd = -1,
+   };
+
+   if (safe_ioctl(dev->physical_device->kgsl_dma_fd, ION_IOC_SHARE, &share))
+      return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+
+   return tu_bo_init_dmabuf(dev, out_bo, -1, share.fd);
+}
+
+static VkResult
+kgsl_bo_init_dmabuf(struct tu_device *dev, struct tu_bo **out_bo, int fd)
+{
+   struct kgsl_gpuobj_import req = {
+      .type = KGSL_USER_MEM_TYPE_DMABUF,
+   };
+   int ret;
+
+   ret = safe_ioctl(dev->physical_device->local_fd,
+                    IOCTL_KGSL_GPUOBJ_IMPORT, &req);
+   if (ret)
+      return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+
+   struct kgsl_gpuobj_info info_req = {
+      .id = req.id,
+   };
+
+   ret = safe_ioctl(dev->physical_device->local_fd,
+                    IOCTL_KGSL_GPUOBJ_INFO, &info_req);
+   if (ret)
+      return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+
+   *out_bo = tu_device_lookup_bo(dev, req.id);
+   return VK_SUCCESS;
+}
+
+static VkResult
+kgsl_syncobj_wait_any(struct tu_device *device, struct kgsl_syncobj **syncobjs, uint32_t count,
+                      struct u_vector poll_fds, uint32_t num_fds, bool convert_ts_to_fd)
+{
+   VkResult result = VK_TIMEOUT;
+   uint32_t lowest_timestamp = 0;
+
+   for (uint32_t i = 0; i < count; i++) {
+      struct kgsl_syncobj *sync = syncobjs[i];
+      if (i == 0 || timestamp_cmp(sync->timestamp, lowest_timestamp))
+         lowest_timestamp = sync->timestamp;
+   }
+
+   if (u_vector_length(&poll_fds) == 0) {
+      result = wait_timestamp_safe(device->fd, lowest_timestamp);
+   } else {
+      int ret = poll((struct pollfd *) poll_fds.data, u_vector_length(&poll_fds), -1);
+
+      if (ret != 0) {
+         assert(errno == ETIME);
+         result = VK_TIMEOUT;
+      } else {
+         result = VK_SUCCESS;
+      }
+   }
+
+   return result;
+}

@@ -90,3 +90,48 @@ tu_physical_device_init(struct tu_physical_device *device,
 
    return result;
 }
+
+VkResult
+tu_CreateDevice(struct tu_physical_device *physical_device, struct tu_device *device)
+{
+   VkResult result = tu_bo_init_new(device, NULL, &device->global_bo, 4096, 0, "global");
+   if (result != VK_SUCCESS)
+      goto fail_global_bo;
+
+   result = tu_init_empty_shaders(device);
+   if (result != VK_SUCCESS)
+      goto fail_empty_shaders;
+
+   tu_cs_init(&device->sub_cs, device, TU_CS_MODE_SUB_STREAM, 1024, "device sub cs");
+
+   result = tu_init_bin_preamble(device);
+   if (result != VK_SUCCESS)
+      goto fail_bin_preamble;
+
+   tu_init_dbg_reg_stomper(device);
+
+   return VK_SUCCESS;
+
+fail_bin_preamble:
+   tu_cs_finish(&device->sub_cs);
+   tu_destroy_empty_shaders(device);
+fail_empty_shaders:
+   TU_RMV(resource_destroy, device, device->global_bo);
+   tu_bo_finish(device, device->global_bo);
+fail_global_bo:
+   if (physical_device->has_set_iova)
+      util_vma_heap_finish(&device->vma);
+   return result;
+}
+
+void
+tu_DestroyDevice(struct tu_device *device)
+{
+   if (device->fiber_pvtmem_bo.bo)
+      tu_bo_finish(device, device->fiber_pvtmem_bo.bo);
+
+   if (device->wave_pvtmem_bo.bo)
+      tu_bo_finish(device, device->wave_pvtmem_bo.bo);
+
+   tu_bo_finish(device, device->global_bo);
+}
