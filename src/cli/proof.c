@@ -48,6 +48,25 @@ static void add_chip(const json_t *chip, struct tp_buf *out)
         add_failures(checks, "    ", out);
 }
 
+/* What came of the fault schedules, and how to run one again that failed. */
+static void add_faults(const json_t *faults, struct tp_buf *out)
+{
+    static const char *const counts[] = {"success", "errors", "crashes", "hangs", "leaks", "wrong"};
+    size_t i;
+    json_t *item;
+    tp_buf_addf(out, "Under %lld fault schedules:",
+                (long long)json_integer_value(json_object_get(faults, "schedules")));
+    for (i = 0; i < sizeof counts / sizeof *counts; i++)
+        tp_buf_addf(out, "%s %s %lld", i ? "," : "", counts[i],
+                    (long long)json_integer_value(json_object_get(faults, counts[i])));
+    tp_buf_addf(out, "\n");
+    json_array_foreach(json_object_get(faults, "failed"), i, item)
+        tp_buf_addf(out, "  %s: %s\n    again: --chip %s --faults 1:%lld (%s)\n",
+                    text_of(item, "outcome"), text_of(item, "detail"), text_of(item, "chip"),
+                    (long long)json_integer_value(json_object_get(item, "seed")),
+                    text_of(item, "schedule"));
+}
+
 void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
 {
     size_t i;
@@ -60,6 +79,8 @@ void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
         tp_buf_addf(out, "On simulated chips:\n");
     json_array_foreach(json_object_get(report, "chips"), i, item)
         add_chip(item, out);
+    if (json_object_get(report, "faults"))
+        add_faults(json_object_get(report, "faults"), out);
     tp_buf_addf(out, "%s\n", holds(report) ? "Proved." : "NOT proved.");
 }
 

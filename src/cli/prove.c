@@ -10,7 +10,31 @@
 
 struct arguments {
     const char *file, *chip, *patches, *bionic_root, *json;
+    unsigned faults;
+    uint64_t first_seed;
 };
+
+enum { MAX_SCHEDULES = 1000000 };
+
+/* N or N:FIRST_SEED. */
+static int parse_faults(const char *text, struct arguments *a)
+{
+    char *end;
+    unsigned long long n = strtoull(text, &end, 10), seed = 1;
+    bool good = *text >= '0' && *text <= '9' && n > 0 && n <= MAX_SCHEDULES;
+    if (good && *end == ':') {
+        const char *from = end + 1;
+        seed = strtoull(from, &end, 10);
+        good = *from >= '0' && *from <= '9';
+    }
+    if (!good || *end)
+        return tp_cli_usage(&tp_command_prove,
+                            "--faults is a number of schedules up to a million, and a seed where "
+                            "wanted: 100 or 100:5000");
+    a->faults = (unsigned)n;
+    a->first_seed = seed;
+    return 0;
+}
 
 static int parse(int argc, char **argv, struct arguments *a)
 {
@@ -24,7 +48,7 @@ static int parse(int argc, char **argv, struct arguments *a)
             a->bionic_root = optarg;
         else if (c == 'j')
             a->json = optarg;
-        else
+        else if (c != 'f' || parse_faults(optarg, a))
             return TP_STATUS_INPUT;
     }
     if (argc - optind != 1)
@@ -42,6 +66,13 @@ static void on_chip(void *data, const char *name, const char *status)
     fflush(stderr);
 }
 
+static void on_schedule(void *data, unsigned done, unsigned of)
+{
+    (void)data;
+    fprintf(stderr, "\r\033[Kfault schedules: %u of %u", done, of);
+    fflush(stderr);
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments a = {0};
@@ -54,7 +85,10 @@ static int run(int argc, char **argv)
                                    .chip = a.chip,
                                    .patches_dir = patches,
                                    .bionic_root = a.bionic_root,
-                                   .on_chip = isatty(STDERR_FILENO) ? on_chip : NULL};
+                                   .faults = a.faults,
+                                   .first_seed = a.first_seed,
+                                   .on_chip = isatty(STDERR_FILENO) ? on_chip : NULL,
+                                   .on_schedule = isatty(STDERR_FILENO) ? on_schedule : NULL};
     json_t *report = NULL;
     int r = patches ? tp_prove(&req, &report, &e) : -1;
     if (req.on_chip)
@@ -81,6 +115,7 @@ static const struct option options[] = {
     {"chip", required_argument, NULL, 'c'},
     {"patches", required_argument, NULL, 'p'},
     {"bionic-root", required_argument, NULL, 'b'},
+    {"faults", required_argument, NULL, 'f'},
     {"json", required_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -98,6 +133,7 @@ const struct tp_command tp_command_prove = {
             "  --chip NAME         one chip (FD740, 740, X1-85), or all (default)\n"
             "  --bionic-root DIR   a phone's linker64, libc.so, libm.so, libdl.so, libz.so (docs/proving.md)\n"
             "  --patches DIR       whose proof lines count (default: turnpike's own)\n"
+            "  --faults N[:SEED]   also N fault schedules, seeds from SEED (1) on (docs/kgsl-sim.md)\n"
             "  --json FILE         the report as JSON; - for standard output\n\n"
             "Exit status: 0 proved, 1 something does not hold, 2 wrong usage or bad input, 3 something\n"
             "is missing on this machine.\n",

@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "factory/kgsl/chips.h"
 #include "factory/package/elf_note.h"
+#include "factory/prove/faults.h"
 #include "factory/prove/lineup.h"
 #include "factory/prove/promises.h"
 #include "factory/prove/runner.h"
@@ -26,7 +27,7 @@ struct proof {
     struct tp_runner runner;
     struct tp_validation validation;
     char *work, *driver;
-    json_t *chips, *fixed;
+    json_t *chips, *fixed, *faults; /* faults: NULL: none asked for */
     bool ok;
 };
 
@@ -255,6 +256,27 @@ static void excuse(struct tp_promises *all, const char *const *ids)
     all->n = kept;
 }
 
+/* Fault schedules on the chips that run, in turn. */
+static int prove_faults(struct proof *p, struct tp_error *e)
+{
+    struct tp_faults_request req = {.schedules = p->req->faults,
+                                    .first_seed = p->req->first_seed,
+                                    .on_schedule = p->req->on_schedule,
+                                    .data = p->req->data};
+    const char **chips = tp_calloc(p->lineup.n ? p->lineup.n : 1, sizeof *chips);
+    for (size_t i = 0; i < p->lineup.n; i++) {
+        if (p->lineup.at[i].what == TP_LINEUP_RUNS && is_asked_for(p, &p->lineup.at[i]))
+            chips[req.n_chips++] = p->lineup.at[i].name;
+    }
+    req.chips = chips;
+    int r = 0;
+    if (req.n_chips)
+        r = tp_prove_faults(&p->runner, p->driver, p->work, &req, &p->faults, e);
+    p->ok = p->ok && (!p->faults || json_is_true(json_object_get(p->faults, "ok")));
+    free(chips);
+    return r;
+}
+
 static int prepare(struct proof *p, struct tp_error *e)
 {
     int r = tp_driver_read(p->req->file, &p->bytes, NULL, e);
@@ -290,6 +312,10 @@ static int prove(struct proof *p, struct tp_error *e)
     p->ok = tp_promises_keep(&p->promises, &seen, false, p->fixed);
     if (p->runner.how == TP_RUNS_NOT) {
         json_array_append_new(p->fixed, one_check("runs", true, p->runner.why));
+        if (p->req->faults)
+            return tp_fail(e, TP_STATUS_MISSING, -ENOENT, p->req->file, "leave --faults out",
+                           "fault schedules need a driver that can be started here: %s",
+                           p->runner.why);
         return 0;
     }
     r = prove_chips(p, e);
@@ -298,6 +324,8 @@ static int prove(struct proof *p, struct tp_error *e)
         json_array_append_new(p->fixed, watched);
     if (!r)
         r = prove_runs(p, usual_chip(p), e);
+    if (!r && p->req->faults)
+        r = prove_faults(p, e);
     return r;
 }
 
@@ -309,6 +337,8 @@ int tp_prove(const struct tp_prove_request *req, json_t **report, struct tp_erro
     if (!r)
         *report = json_pack("{s:s, s:i, s:s, s:O, s:O, s:b}", "turnpike", TP_VERSION, "schema", 1,
                             "file", req->file, "chips", p.chips, "static", p.fixed, "ok", p.ok);
+    if (*report && p.faults)
+        json_object_set(*report, "faults", p.faults);
     tp_promises_finish(&p.promises);
     tp_lineup_finish(&p.lineup);
     tp_runner_finish(&p.runner);
@@ -321,6 +351,7 @@ int tp_prove(const struct tp_prove_request *req, json_t **report, struct tp_erro
     json_decref(p.note);
     json_decref(p.chips);
     json_decref(p.fixed);
+    json_decref(p.faults);
     tp_buf_finish(&p.bytes);
     return r;
 }
