@@ -62,9 +62,8 @@ enum aimapper_component {
 #define AIMAPPER_YCBCR (AIMAPPER_Y | AIMAPPER_CB | AIMAPPER_CR)
 #define AIMAPPER_RGB (AIMAPPER_R | AIMAPPER_G | AIMAPPER_B)
 
-/* Two of android.hardware.graphics.common.PixelFormat. */
+/* Of android.hardware.graphics.common.PixelFormat. */
 #define AIMAPPER_IMPLEMENTATION_DEFINED 0x22
-#define AIMAPPER_YCBCR_P010 0x36
 
 typedef void (*aimapper_function)(void);
 
@@ -495,14 +494,11 @@ is_yuv(int hal_format, uint32_t fourcc, const struct plane *planes, int count)
       return true;
    }
 
-   switch (hal_format) {
-   case AIMAPPER_YCBCR_P010:
-      return true;
-   case AIMAPPER_IMPLEMENTATION_DEFINED:
-      return !fourcc && !(has & AIMAPPER_RGB);
-   default:
-      return is_hal_format_yuv(hal_format);
-   }
+   /* To Mesa that is YCbCr; the allocator may have chosen otherwise. */
+   if (hal_format == AIMAPPER_IMPLEMENTATION_DEFINED && (fourcc || has & AIMAPPER_RGB))
+      return false;
+
+   return is_hal_format_yuv(hal_format);
 }
 
 /* What the planes of a YCbCr buffer say themselves; 0: nothing. */

@@ -125,6 +125,7 @@ static void the_signature_holds_for_other_sizes(void **state)
         {1920, 1080, DOUBLE_RGBA_FP16, 1920 * 8, DRM_FORMAT_ABGR16161616F},
         {100, 101, DOUBLE_RGBA_8888, 128 * 4, DRM_FORMAT_ABGR8888},
         {1, 1, DOUBLE_RGBA_8888, 64 * 4, DRM_FORMAT_ABGR8888},
+        {8192, 68, DOUBLE_RGBA_8888, 8192 * 4, DRM_FORMAT_ABGR8888},
         {16384, 16384, DOUBLE_RGBA_FP16, 16384 * 8, DRM_FORMAT_ABGR16161616F},
         {1216, 2688, DOUBLE_IMPLEMENTATION_DEFINED, 4864, DRM_FORMAT_XBGR8888},
     };
@@ -147,7 +148,9 @@ static void the_signature_holds_for_other_sizes(void **state)
 static void another_place_of_the_pixels_is_no_signature(void **state)
 {
     static const int offsets[] = {90112, 0}, strides[] = {4864, 128};
+    static const int flags_offsets[] = {86016, 4096};
     expect_planes(DOUBLE_NEAR_MISS, DRM_FORMAT_ABGR8888, LINEAR, 2, offsets, strides);
+    expect_planes(DOUBLE_NEAR_MISS_FLAGS, DRM_FORMAT_ABGR8888, LINEAR, 2, flags_offsets, strides);
     assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
 
@@ -165,6 +168,8 @@ static void other_compressions_are_not_qualcomms(void **state)
     static const int offsets[] = {86016, 0}, strides[] = {4864, 128};
     expect_one(DOUBLE_DSC, INVALID, 4864);
     expect_one(DOUBLE_FOREIGN, INVALID, 4864);
+    expect_one(DOUBLE_FOREIGN_NONE, INVALID, 4864);
+    expect_planes(DOUBLE_QTI_OTHER, DRM_FORMAT_ABGR8888, INVALID, 2, offsets, strides);
     expect_planes(DOUBLE_CONTRADICTION, DRM_FORMAT_ABGR8888, INVALID, 2, offsets, strides);
     assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
@@ -209,14 +214,16 @@ static void compressed_ycbcr_is_not_collapsed(void **state)
     static const int offsets[] = {24576, 24576 + 3440640 + 12288, 0, 24576 + 3440640};
     static const int strides[] = {1280, 1280, 64, 64};
     expect_planes(DOUBLE_NV12_UBWC, DRM_FORMAT_NV12, INVALID, 4, offsets, strides);
+    expect_planes(DOUBLE_NV12_UBWC_HIDDEN, DRM_FORMAT_NV12, INVALID, 4, offsets, strides);
     expect_planes(DOUBLE_NV12_UBWC_2, DRM_FORMAT_NV12, INVALID, 2, offsets, strides);
     assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
 
-/* A vendor's format that neither Mesa nor AOSP knows: the components still say what it is. */
-static void ycbcr_is_known_by_its_components_too(void **state)
+/* A vendor's format that neither Mesa nor AOSP knows: the fourcc or the components still say what it
+ * is. */
+static void ycbcr_is_known_by_fourcc_and_components_too(void **state)
 {
-    static const int kinds[] = {DOUBLE_NV12_UBWC, DOUBLE_NV12_UBWC_2};
+    static const int kinds[] = {DOUBLE_NV12_UBWC_BARE, DOUBLE_NV12_UBWC_UNSAID};
     static const int formats[] = {0x7fa30c06, DOUBLE_IMPLEMENTATION_DEFINED, DOUBLE_RGBA_8888};
     for (unsigned i = 0; i < 6; i++) {
         struct u_gralloc_buffer_basic_info info;
@@ -255,6 +262,7 @@ static void long_answers_are_read_whole(void **state)
 {
     (void)state;
     expect_one(DOUBLE_LONG, COMPRESSED, 4864);
+    expect_one(DOUBLE_OUTGROWING, LINEAR, 4864);
 }
 
 static void what_does_not_fit_is_refused(void **state)
@@ -295,7 +303,12 @@ static void nothing_can_be_said_of_nothing(void **state)
     buffer.hnd.hal_format = 0x7fa30c06; /* no format */
     assert_int_equal(ask(gralloc, &buffer, &info), -EINVAL);
     buffer = buffer_make(DOUBLE_LINEAR);
+    buffer.hnd.hal_format = 0x7fa30c06;
+    assert_int_equal(ask(gralloc, &buffer, &info), -EINVAL);
+    buffer = buffer_make(DOUBLE_QTI); /* no fds: ints move up */
     buffer.ints[1] = 0;
+    for (int i = 0; i < DOUBLE_INTS; i++)
+        buffer.ints[3 + i] = buffer.ints[5 + i];
     assert_int_equal(ask(gralloc, &buffer, &info), -EINVAL);
     buffer = buffer_make(DOUBLE_LINEAR);
     buffer_handle(&buffer)->handle = NULL;
@@ -310,6 +323,29 @@ static void a_format_that_the_app_does_not_know_is_asked_for(void **state)
     buffer.hnd.hal_format = 0;
     assert_int_equal(ask(gralloc, &buffer, &info), 0);
     assert_int_equal(info.drm_fourcc, DRM_FORMAT_ABGR8888);
+}
+
+/* The HAL's format goes before the mapper's, but for the one that leaves it open. */
+static void a_format_that_the_allocator_chose_is_the_mappers(void **state)
+{
+    struct u_gralloc_buffer_basic_info info;
+    struct buffer buffer = buffer_sized(
+        DOUBLE_QTI_FOURCC, 1216, 2688, DOUBLE_IMPLEMENTATION_DEFINED);
+    (void)state;
+    assert_int_equal(ask(gralloc, &buffer, &info), 0);
+    assert_int_equal(info.drm_fourcc, DRM_FORMAT_ABGR2101010);
+    assert_true(info.modifier == COMPRESSED);
+    expect_one(DOUBLE_QTI_FOURCC, COMPRESSED, 4864);
+}
+
+static void several_planes_of_pixels_are_not_collapsed(void **state)
+{
+    struct u_gralloc_buffer_basic_info info;
+    struct buffer buffer = buffer_make(DOUBLE_QTI_3_PLANES);
+    assert_int_equal(ask(gralloc, &buffer, &info), 0);
+    assert_int_equal(info.num_planes, 3);
+    assert_true(info.modifier == INVALID);
+    assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
 
 static void a_buffer_of_another_allocator_is_the_mappers_to_refuse(void **state)
@@ -355,7 +391,7 @@ int main(void)
         TEST(ycbcr_keeps_its_planes),
         TEST(a_plane_of_another_buffer_has_the_next_fd),
         TEST(compressed_ycbcr_is_not_collapsed),
-        TEST(ycbcr_is_known_by_its_components_too),
+        TEST(ycbcr_is_known_by_fourcc_and_components_too),
         TEST(useless_answers_end_in_no_modifier),
         TEST(unreadable_planes_leave_what_else_is_said),
         TEST(long_answers_are_read_whole),
@@ -363,6 +399,8 @@ int main(void)
         TEST(answers_that_change_are_taken_as_they_come),
         TEST(nothing_can_be_said_of_nothing),
         TEST(a_format_that_the_app_does_not_know_is_asked_for),
+        TEST(a_format_that_the_allocator_chose_is_the_mappers),
+        TEST(several_planes_of_pixels_are_not_collapsed),
         TEST(a_buffer_of_another_allocator_is_the_mappers_to_refuse),
 #ifdef U_GRALLOC_LATER
         TEST(size_and_layers_are_told),

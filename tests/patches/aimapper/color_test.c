@@ -68,6 +68,7 @@ static void a_range_is_full_or_narrow(void **state)
     assert_int_equal(color_of(DOUBLE_NV12, RANGE(1), -1).sample_range, __DRI_YUV_FULL_RANGE);
     assert_int_equal(color_of(DOUBLE_NV12, RANGE(2), -1).sample_range, __DRI_YUV_NARROW_RANGE);
     assert_int_equal(color_of(DOUBLE_NV12, RANGE(3), -1).sample_range, __DRI_YUV_RANGE_UNDEFINED);
+    assert_int_equal(color_of(DOUBLE_NV12, RANGE(5), -1).sample_range, __DRI_YUV_RANGE_UNDEFINED);
     /* V0_BT709 of AOSP's graphics-base: BT.709, SMPTE 170M, limited. */
     struct u_gralloc_buffer_color_info info = color_of(DOUBLE_NV12, 281083904, -1);
     assert_int_equal(info.yuv_color_space, __DRI_YUV_COLOR_SPACE_ITU_REC709);
@@ -88,7 +89,9 @@ static void a_siting_is_one_for_each_axis(void **state)
         assert_int_equal(info.horizontal_siting, expected[i][0]);
         assert_int_equal(info.vertical_siting, expected[i][1]);
     }
-    struct u_gralloc_buffer_color_info info = color_of(DOUBLE_NV12, STANDARD(1), -1);
+    struct u_gralloc_buffer_color_info info = color_of(DOUBLE_FOREIGN, STANDARD(1), 2);
+    assert_int_equal(info.horizontal_siting, none); /* another vendor's 2 */
+    info = color_of(DOUBLE_NV12, STANDARD(1), -1);
     assert_int_equal(info.horizontal_siting, none);
     assert_int_equal(info.vertical_siting, none);
 }

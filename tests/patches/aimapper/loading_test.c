@@ -144,6 +144,8 @@ static void it_is_asked_again_after_a_failure(void **state)
 static void other_mappers_are_tried_by_name(void **state)
 {
     struct backend *b = *state;
+    put_mapper("mapper.s.so");
+    put_mapper("mapper.r.so");
     put_mapper("mapper.c.so");
     put_mapper("mapper.a.so");
     put_mapper("mapper.qti.so");
@@ -152,13 +154,15 @@ static void other_mappers_are_tried_by_name(void **state)
     put_mapper("mapper.b.so.old");
     put_mapper("libmapper.so");
     setenv("TURNPIKE_MAPPER_a", "version-4", 1);
-    setenv("TURNPIKE_MAPPER_b", "qti", 1);
+    setenv("TURNPIKE_MAPPER_b", "load-null", 1);
+    setenv("TURNPIKE_MAPPER_c", "version-6", 1);
+    setenv("TURNPIKE_MAPPER_r", "qti", 1);
     struct u_gralloc *gr = backend_create(b, "load-error");
     assert_non_null(gr);
     struct double_counts counts = b->take();
-    assert_string_equal(counts.order, "mapper.qti.so mapper.a.so mapper.b.so");
-    assert_int_equal(counts.loads, 3);
-    assert_int_equal(counts.unloads, 2);
+    assert_string_equal(counts.order, "mapper.qti.so mapper.a.so mapper.b.so mapper.c.so mapper.r.so");
+    assert_int_equal(counts.loads, 5);
+    assert_int_equal(counts.unloads, 4);
     assert_false(is_loaded("hw", "mapper.a.so"));
     gr->ops.destroy(gr);
 }

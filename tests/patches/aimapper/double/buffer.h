@@ -121,7 +121,7 @@ static inline void double_put(struct double_layout *l, struct double_plane plane
 static inline void double_lay_rgb(struct double_layout *l, int kind, int64_t w, int64_t h, int format)
 {
     int linear = (kind >= DOUBLE_LINEAR && kind < DOUBLE_NV12) || kind == DOUBLE_DSC ||
-        kind == DOUBLE_FOREIGN || kind == DOUBLE_OFFSET_64 || kind == DOUBLE_OFFSET_NEGATIVE ||
+        kind == DOUBLE_FOREIGN || kind == DOUBLE_FOREIGN_NONE || kind == DOUBLE_OFFSET_64 || kind == DOUBLE_OFFSET_NEGATIVE ||
         (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
     int bytes = double_bytes(format);
     struct double_plane pixels = {.content = DOUBLE_RGBA, .width = w, .height = h,
@@ -146,7 +146,11 @@ static inline void double_lay_rgb(struct double_layout *l, int kind, int64_t w, 
     l->planes[0] = pixels;
     l->planes[1] = flags;
     l->count = kind == DOUBLE_QTI_ONE_PLANE ? 1 : 2;
-    if (kind == DOUBLE_QTI_SWAPPED) {
+    if (kind == DOUBLE_QTI_3_PLANES) {
+        double_put(l, pixels);
+    } else if (kind == DOUBLE_NEAR_MISS_FLAGS) {
+        l->planes[1].offset = 4096;
+    } else if (kind == DOUBLE_QTI_SWAPPED) {
         l->planes[0] = flags;
         l->planes[1] = pixels;
     } else if (kind == DOUBLE_QTI_SECOND_FD) {
@@ -155,12 +159,18 @@ static inline void double_lay_rgb(struct double_layout *l, int kind, int64_t w, 
     }
 }
 
+static inline int double_is_ycbcr(int kind)
+{
+    return (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_UBWC_BARE) || kind == DOUBLE_NV12_UBWC_HIDDEN;
+}
+
 static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w, int64_t h)
 {
     int bytes = kind == DOUBLE_P010 ? 2 : 1;
     struct double_plane y = {.content = DOUBLE_Y, .width = w, .height = h, .subsampling = 1,
         .bits = bytes == 2 ? 10 : 8, .step = 8 * bytes};
-    l->ubwc = kind == DOUBLE_NV12_UBWC || kind == DOUBLE_NV12_UBWC_2;
+    l->ubwc = kind == DOUBLE_NV12_UBWC || kind == DOUBLE_NV12_UBWC_2 ||
+        kind >= DOUBLE_NV12_UBWC_UNSAID;
     l->stride_px = double_align(w, 128);
     y.stride = l->stride_px * bytes;
     y.size = double_align(y.stride * double_align(h, 32), 4096);
@@ -192,7 +202,7 @@ static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w
         l->planes[1] = c;
         l->planes[2] = y_flags;
         l->planes[3] = c_flags;
-        l->count = kind == DOUBLE_NV12_UBWC ? 4 : 2;
+        l->count = kind == DOUBLE_NV12_UBWC || kind == DOUBLE_NV12_UBWC_HIDDEN ? 4 : 2;
     } else {
         double_put(l, y);
         double_put(l, c);
@@ -206,7 +216,7 @@ static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w
 static inline struct double_layout double_layout(int kind, int32_t width, int32_t height, int format)
 {
     struct double_layout l = {0};
-    if (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_DISJOINT)
+    if (double_is_ycbcr(kind))
         double_lay_ycbcr(&l, kind, width, height);
     else
         double_lay_rgb(&l, kind, width, height, format);
@@ -245,7 +255,7 @@ static inline int double_format_of(int kind)
         return DOUBLE_YCBCR_P010;
     if (kind == DOUBLE_YV12)
         return DOUBLE_FORMAT_YV12;
-    if (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_DISJOINT)
+    if (double_is_ycbcr(kind))
         return DOUBLE_YCBCR_420_888;
     return DOUBLE_RGBA_8888;
 }

@@ -15,6 +15,7 @@
     X(QTI_SECOND_FD, 6, "qti-second-fd") /* flags at offset 0 of the handle's second fd */ \
     X(QTI_SWAPPED, 7, "qti-swapped")   /* the flags' plane listed first */ \
     X(QTI_MODIFIER, 8, "qti-modifier") /* no COMPRESSION; the modifier says UBWC */ \
+    X(QTI_3_PLANES, 9, "qti-3-planes") /* QTI, and a plane more */ \
     X(LINEAR, 10, "linear")            /* COMPRESSION NONE, one plane */ \
     X(LINEAR_UNSAID, 11, "linear-unsaid") /* COMPRESSION unsupported, modifier LINEAR */ \
     X(LINEAR_CPU, 12, "linear-cpu")    /* the same, allocated with CPU usage */ \
@@ -27,10 +28,17 @@
     X(NV12_UBWC, 25, "nv12-ubwc")      /* Y, CbCr, and flags for each; COMPRESSION "QTI", 10 */ \
     X(NV12_UBWC_2, 26, "nv12-ubwc-2")  /* the same, without the flags' planes */ \
     X(NV12_DISJOINT, 27, "nv12-disjoint") /* CbCr in the handle's second fd */ \
+    X(NV12_UBWC_UNSAID, 28, "nv12-ubwc-unsaid") /* NV12_UBWC_2, fourcc 0 */ \
+    X(NV12_UBWC_BARE, 29, "nv12-ubwc-bare") /* NV12_UBWC_2, no components */ \
     X(DSC, 30, "dsc")                  /* COMPRESSION says AOSP's DISPLAY_STREAM_COMPRESSION */ \
     X(FOREIGN, 31, "foreign")          /* COMPRESSION says 10, under another vendor's name */ \
     X(CONTRADICTION, 32, "contradiction") /* COMPRESSION NONE, a modifier that says UBWC */ \
     X(NEAR_MISS, 33, "near-miss")      /* QTI_840, the pixels 4096 bytes later */ \
+    X(FOREIGN_NONE, 34, "foreign-none") /* COMPRESSION says 0, under another vendor's name */ \
+    X(QTI_OTHER, 35, "qti-other")      /* QTI_840, and COMPRESSION says "QTI", 11 */ \
+    X(NEAR_MISS_FLAGS, 36, "near-miss-flags") /* QTI_840, the flags said to begin 4096 bytes later */ \
+    X(QTI_FOURCC, 37, "qti-fourcc")    /* QTI, and a fourcc: ABGR2101010 */ \
+    X(NV12_UBWC_HIDDEN, 38, "nv12-ubwc-hidden") /* NV12_UBWC, COMPRESSION unsupported */ \
     X(SILENT, 40, "silent")            /* everything unsupported */ \
     X(NEGATIVE, 41, "negative")        /* errors that are none */ \
     X(EMPTY, 42, "empty")              /* answers of no bytes */ \
@@ -55,6 +63,7 @@
     X(STRIDE_64, 61, "stride-64")      \
     X(LONG, 62, "long")                /* QTI_840 with planes of over 1024 bytes of answer */ \
     X(LONG_NAME, 63, "long-name")      /* a name's length that runs over the end */ \
+    X(OUTGROWING, 64, "outgrowing")    /* LONG, and twice as long when it is read */ \
     /* Libraries; buffers are then QTI_840. */ \
     X(LIB_MISSING, 100, "missing")     /* not to be loaded */ \
     X(LIB_VERSION_4, 101, "version-4") \

@@ -44,7 +44,7 @@ __attribute__((constructor)) static void begin(void)
 
 static bool is_ours(const struct abi_handle *handle)
 {
-    return handle && handle->fd_count >= 1 && handle->int_count >= DOUBLE_INTS &&
+    return handle && handle->fd_count >= 0 && handle->int_count >= DOUBLE_INTS &&
         handle->data[handle->fd_count + DOUBLE_MAGIC] == DOUBLE_GMSM;
 }
 

@@ -101,7 +101,9 @@ static void put_plane(struct wire_out *w, struct double_plane plane, int kind)
         wire_i64(w, INT64_MAX);
     } else if (kind == DOUBLE_NEGATIVE_COMPONENTS) {
         wire_i64(w, -1);
-    } else if (kind == DOUBLE_LONG) {
+    } else if (kind == DOUBLE_NV12_UBWC_BARE) {
+        wire_i64(w, 0);
+    } else if (kind == DOUBLE_LONG || kind == DOUBLE_OUTGROWING) {
         wire_i64(w, 16);
         for (int i = 0; i < 16; i++)
             put_component(w, i < 4 ? COMPONENT_R : COMPONENT_A, 0, 8);
@@ -123,6 +125,12 @@ static void put_plane(struct wire_out *w, struct double_plane plane, int kind)
 
 static int32_t put_planes(struct wire_out *w, int kind, const struct double_layout *layout)
 {
+    if (kind == DOUBLE_OUTGROWING && w->room > 1024) {
+        wire_i64(w, 4);
+        for (unsigned i = 0; i < 4; i++)
+            put_plane(w, layout->planes[i % 2], kind);
+        return 0;
+    }
     if (kind == DOUBLE_QTI_NO_PLANES || kind == DOUBLE_LINEAR_NO_MODIFIER)
         return -ABI_UNSUPPORTED;
     if (kind == DOUBLE_MANY_PLANES)
@@ -146,7 +154,11 @@ static int32_t put_compression(struct wire_out *w, int kind)
     case DOUBLE_QTI_SWAPPED:
     case DOUBLE_NV12_UBWC:
     case DOUBLE_NV12_UBWC_2:
+    case DOUBLE_NV12_UBWC_UNSAID:
+    case DOUBLE_NV12_UBWC_BARE:
     case DOUBLE_OFFSET_64_QTI:
+    case DOUBLE_QTI_3_PLANES:
+    case DOUBLE_QTI_FOURCC:
         wire_extendable(w, "QTI", 10);
         return 0;
     case DOUBLE_LINEAR:
@@ -160,6 +172,12 @@ static int32_t put_compression(struct wire_out *w, int kind)
     case DOUBLE_FOREIGN:
         wire_extendable(w, "VND", 10);
         return 0;
+    case DOUBLE_FOREIGN_NONE:
+        wire_extendable(w, "VND", 0);
+        return 0;
+    case DOUBLE_QTI_OTHER:
+        wire_extendable(w, "QTI", 11);
+        return 0;
     default:
         return -ABI_UNSUPPORTED;
     }
@@ -172,7 +190,11 @@ static uint32_t fourcc_of(int kind)
     case DOUBLE_NV12_DISJOINT:
     case DOUBLE_NV12_UBWC:
     case DOUBLE_NV12_UBWC_2:
+    case DOUBLE_NV12_UBWC_BARE:
+    case DOUBLE_NV12_UBWC_HIDDEN:
         return FOURCC('N', 'V', '1', '2');
+    case DOUBLE_QTI_FOURCC:
+        return FOURCC('A', 'B', '3', '0');
     case DOUBLE_P010:
         return FOURCC('P', '0', '1', '0');
     case DOUBLE_YV12:
@@ -219,7 +241,7 @@ static int32_t put_payload(
     case ABI_CHROMA_SITING:
         if (ints[DOUBLE_SITING] < 0)
             return -ABI_UNSUPPORTED;
-        wire_extendable(w, WIRE_SITING, ints[DOUBLE_SITING]);
+        wire_extendable(w, kind == DOUBLE_FOREIGN ? "VND" : WIRE_SITING, ints[DOUBLE_SITING]);
         return 0;
     case ABI_PLANE_LAYOUTS:
         return put_planes(w, kind, layout);
