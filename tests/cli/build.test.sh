@@ -57,11 +57,19 @@ check 'both carry the IMapper 5 backend' bash -c \
 echo "# first variant $(s .seconds.first_variant) s, second $(s .seconds.other_variants) s"
 
 # On simulated chips: every A6xx and A7xx of the table that KGSL can name.
+# And under a hundred fault schedules, other ones for each variant.
+declare -A first_seed=([b]=1 [p]=101)
 for variant in b p; do
-    "$TURNPIKE" prove "$out/WN-Host-Android-Turnip-25.0.7-${variant}_Axxx.zip" --json $variant.json >$variant.txt
+    "$TURNPIKE" prove "$out/WN-Host-Android-Turnip-25.0.7-${variant}_Axxx.zip" \
+        --faults "100:${first_seed[$variant]}" --json $variant.json >$variant.txt
     check "prove $variant: exit status 0" test $? -eq 0
     check "prove $variant: 25 chips and more are proved, none failed" json_holds \
         '.ok and ([.chips[]|select(.status == "proved")]|length) >= 25 and all(.chips[]; .status != "failed")' $variant.json
+    check "prove $variant: each fault schedule ends in success or in an error of Vulkan's" json_holds \
+        '.faults | .schedules == 100 and .success + .errors == 100 and .crashes == 0 and .hangs == 0 and
+         .leaks == 0 and .wrong == 0 and .ok and (.failed|length) == 0' $variant.json
+    check "prove $variant: most schedules struck, and memory ran out in some" json_holds \
+        '.faults | .struck > 70 and .results.VK_ERROR_OUT_OF_DEVICE_MEMORY > 10' $variant.json
     check "prove $variant: A8xx is neither a pass nor a failure" json_holds \
         '[.chips[]|select(.name|startswith("Adreno (TM) 8"))]|length > 3 and all(.[]; .status == "no-support")' $variant.json
 done

@@ -22,6 +22,7 @@ printf 'patch a\ntitle t\nupstream needed 2026-11-29 x\nedit x.c\n  form "f"\n  
 refused 2 "no command 'bild'" bild
 refused 2 'which tree' patch
 refused 2 'one tree at a time' patch mesa mesa
+refused 2 '--faults is a number' prove x.so --faults 5:x
 refused 2 'argument is empty' patch ''
 refused 2 'has an empty value' build --ndk ''
 refused 2 'both switched on and left out' patch mesa --with autotune --without autotune
