@@ -17,6 +17,7 @@ static const struct subject {
     unsigned verbs;
 } subjects[] = {
     {"fact", TP_EXPECT_FACT, true, false, true, ANY_VERB},
+    {"check", TP_EXPECT_CHECK, true, false, true, BIT(IS)},
     {"call", TP_EXPECT_CALL, true, true, true, ANY_VERB},
     {"some", TP_EXPECT_SOME, true, true, true, ANY_VERB},
     {"calls", TP_EXPECT_CALLS, true, false, true, NUMBER_VERBS},
@@ -148,6 +149,9 @@ static const char *parse_expectation(const char *s, struct tp_expect *out)
         return "no number";
     if (verb == TP_EXPECT_FROM && (*out->value < '0' || *out->value > '9'))
         return "no number or version";
+    if (kind->subject == TP_EXPECT_CHECK && strcmp(out->value, "ok") != 0 &&
+        strcmp(out->value, "failed") != 0)
+        return "neither ok nor failed";
     if (kind->subject == TP_EXPECT_PLACES && !is_places(out->value))
         return "no ascending numbers with commas between";
     return NULL;
@@ -178,8 +182,8 @@ int tp_expect_parse(const char *line, const char *where, struct tp_expect *out, 
         return 0;
     tp_expect_finish(out);
     return tp_fail(e, TP_STATUS_INPUT, -EINVAL, where,
-                   "[b|p] [on CHIP,…] [run ARGUMENTS :] fact NAME is|has|lacks|from VALUE; call or "
-                   "some NAME FIELD is|has|lacks|from VALUE; calls NAME is|from N; sum NAME FIELD "
+                   "[b|p] [on CHIP,…] [run ARGUMENTS :] fact NAME is|has|lacks|from VALUE; check ID is "
+                   "ok|failed; call or some NAME FIELD is|has|lacks|from VALUE; calls NAME is|from N; sum NAME FIELD "
                    "is|from N; places NAME among NAME is N,…; said \"TEXT\" is|from N; symbol lacks "
                    "GLOB; text has|lacks \"TEXT\"; chip NAME has|lacks SETTING",
                    "%s in `proof %s`", wrong, line);

@@ -10,6 +10,7 @@
 
 enum tp_expect_subject {
     TP_EXPECT_FACT,   /* fact NAME VERB VALUE: what the client saw on each chip */
+    TP_EXPECT_CHECK,  /* check ID is ok|failed: what came of the client's check */
     TP_EXPECT_CALL,   /* call NAME FIELD VERB VALUE: each line of the log that has the field */
     TP_EXPECT_SOME,   /* some NAME FIELD VERB VALUE: at least one of them */
     TP_EXPECT_CALLS,  /* calls NAME is|from N: so many lines */

@@ -164,6 +164,25 @@ static bool fact_holds(const struct tp_expect *x, const json_t *facts, char **de
     return holds;
 }
 
+static bool check_holds(const struct tp_expect *x, const json_t *checks, char **detail)
+{
+    size_t i;
+    const json_t *check;
+    json_array_foreach(checks, i, check)
+    {
+        const char *id = json_string_value(json_object_get(check, "id"));
+        if (!id || strcmp(id, x->name) != 0)
+            continue;
+        bool ok = json_is_true(json_object_get(check, "ok"));
+        const char *why = json_string_value(json_object_get(check, "detail"));
+        *detail = tp_asprintf("%s %s%s%s", id, ok ? "holds" : "fails", why && *why ? ": " : "",
+                              why ? why : "");
+        return ok == !strcmp(x->value, "ok");
+    }
+    *detail = tp_asprintf("there was no check %s", x->name);
+    return false;
+}
+
 static bool is_call(const json_t *line, const char *name)
 {
     const char *call = json_string_value(json_object_get(line, "call"));
@@ -334,6 +353,8 @@ bool tp_expect_holds(const struct tp_expect *x, const struct tp_seen *seen, char
     switch (x->subject) {
     case TP_EXPECT_FACT:
         return fact_holds(x, seen->facts, detail);
+    case TP_EXPECT_CHECK:
+        return check_holds(x, seen->checks, detail);
     case TP_EXPECT_CALL:
     case TP_EXPECT_SOME:
         return calls_hold(x, seen->calls, detail);

@@ -250,7 +250,9 @@ static char *first_failure(const json_t *checks)
 
 bool tp_promise_keep(const struct tp_promise *promise, const struct tp_seen *seen, json_t *checks)
 {
-    char *detail = promise->expect.run ? first_failure(seen->checks) : NULL;
+    const char *run = promise->expect.run;
+    bool all_well = run && !strstr(run, "TURNPIKE_KGSL_FAULTS=");
+    char *detail = all_well ? first_failure(seen->checks) : NULL;
     bool ok = !detail && tp_expect_holds(&promise->expect, seen, &detail);
     json_array_append_new(checks, json_pack("{s:s, s:b, s:s}", "id", promise->patch, "ok", ok,
                                             "detail", detail ? detail : ""));

@@ -36,7 +36,7 @@ void tp_promises_finish(struct tp_promises *p);
 void tp_promise_finish(struct tp_promise *promise);
 
 /* Holds one promise against what was seen, and adds {"id", "ok", "detail"} to checks. One with a run
- * of its own holds only where the client's checks did as well. */
+ * of its own, without faults, holds only where the client's checks did as well. */
 bool tp_promise_keep(const struct tp_promise *promise, const struct tp_seen *seen, json_t *checks);
 
 /* Holds those about the file, or those about every chip's run that are about seen's chip; the ones

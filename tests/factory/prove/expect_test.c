@@ -41,8 +41,10 @@ static bool holds(const char *line)
     bool places = x.subject == TP_EXPECT_PLACES;
     json_t *facts = json_loads(facts_text, 0, NULL), *note = json_loads(note_text, 0, NULL);
     json_t *calls = json_loads(places ? places_text : calls_text, 0, NULL);
+    json_t *checks = json_loads("[{\"id\": \"fence\", \"ok\": true},"
+                                " {\"id\": \"late\", \"ok\": false, \"detail\": \"why\"}]", 0, NULL);
     assert_non_null(calls);
-    struct tp_seen seen = {.facts = facts, .calls = calls, .note = note, .said = "no: no. not",
+    struct tp_seen seen = {.facts = facts, .calls = calls, .checks = checks, .note = note, .said = "no: no. not",
                            .file = "some bytes", .file_len = 10};
     char *detail = NULL;
     bool yes = tp_expect_holds(&x, &seen, &detail);
@@ -50,6 +52,7 @@ static bool holds(const char *line)
     assert_true(*detail);
     free(detail);
     json_decref(facts);
+    json_decref(checks);
     json_decref(calls);
     json_decref(note);
     tp_expect_finish(&x);
@@ -107,6 +110,12 @@ static void a_line_holds_where_what_was_seen_says_so(void **state)
         {"said \"no\" is 2", false},
         {"said no. from 1", true},
         {"said yes is 0", true},
+        {"check fence is ok", true},
+        {"check fence is failed", false},
+        {"check late is failed", true},
+        {"check late is ok", false},
+        {"check none is ok", false}, /* one that was not run proves nothing */
+        {"check none is failed", false},
         {"fact api from 1.4", true},
         {"fact api from 1.4.305", true},
         {"fact api from 1.5", false},
@@ -179,7 +188,7 @@ static void a_line_that_says_nothing_is_refused(void **state)
                                       "calls a is many", "calls a lacks 1", "places a b is 0", "places a among",
                                       "places a among b is x", "places a among b is 2,1",
                                       "places a among b is 1,", "places a among b from 1", "said x has y",
-                                      "fact a from b", "symbol has x", "text is x", "chip a from 1"};
+                                      "fact a from b", "symbol has x", "check a is b", "check a has ok", "text is x", "chip a from 1"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct tp_expect x;
         struct tp_error e = {0};

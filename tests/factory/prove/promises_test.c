@@ -185,6 +185,9 @@ static void a_run_holds_only_where_the_clients_checks_do(void **state)
     assert_false(tp_promise_keep(&f->promises.at[0], &seen, checks));
     assert_string_equal(json_string_value(json_object_get(json_array_get(checks, 1), "detail")),
                         "fence: late");
+    put(f, TP_CHIPS_FILE, "run TURNPIKE_KGSL_FAULTS=lost : fact a is 1\n");
+    expect_names(f, note_of("host", "b", "[{'id': 'two', 'state': 'absorbed'}]"), "a");
+    assert_true(tp_promise_keep(&f->promises.at[0], &seen, checks)); /* a fault is no check's fault */
     json_decref(bad);
     json_decref(checks);
     json_decref(facts);
