@@ -152,8 +152,8 @@ static void read_answers(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const int formats[] = {1, 2, 4, 5, 0x16, 0x22, 0x23, 0x2b, 0x36, 0x32315659, 0, 3,
-        0x7fa30c06, -1};
+    static const int formats[] = {
+        1, 2, 4, 5, 0x16, 0x22, 0x23, 0x2b, 0x36, 0x32315659, 0, 3, 0x7fa30c06, -1};
     static struct u_gralloc *first, *later;
     int32_t ints[] = {12, 2, 1, 1000, 1001, 0};
     if (!first) {

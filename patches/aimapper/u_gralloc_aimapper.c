@@ -280,8 +280,8 @@ finish_metadata(struct metadata *m)
    m->large = NULL;
 }
 
-/* 0, or a negative errno: then there is nothing to finish. A mapper may claim bytes that it does not
- * write; they read as zero, not as an older answer.
+/* 0, or a negative errno: then there is nothing to finish. A mapper may claim bytes that it does
+ * not write; they read as zero, not as an older answer.
  */
 static int
 get_metadata(const struct aimapper *mapper, const native_handle_t *handle,

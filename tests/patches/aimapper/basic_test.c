@@ -16,7 +16,7 @@
 #define LINEAR DRM_FORMAT_MOD_LINEAR
 #define INVALID DRM_FORMAT_MOD_INVALID
 
-#define COLLAPSED(evidence) \
+#define COLLAPSED(evidence)                                                                        \
     "aimapper: compressed layout detected via " evidence ", collapsing to 1 compressed plane\n"
 
 static struct u_gralloc *gralloc;
@@ -207,8 +207,9 @@ static void a_plane_of_another_buffer_has_the_next_fd(void **state)
     assert_int_equal(ask(gralloc, &buffer, &info), -EINVAL);
 }
 
-/* Flags for luma: 38 x 336 tiles of 32x8, 64 a line, so 21504, rounded up to 24576; then luma; flags
- * for chroma: 38 x 168 tiles of 16x8, 168 rounded up to 176, so 11264, rounded up to 12288. */
+/* Flags for luma: 38 x 336 tiles of 32x8, 64 a line, so 21504, rounded up to 24576; then luma;
+ * flags for chroma: 38 x 168 tiles of 16x8, 168 rounded up to 176, so 11264, rounded up to 12288.
+ */
 static void compressed_ycbcr_is_not_collapsed(void **state)
 {
     static const int offsets[] = {24576, 24576 + 3440640 + 12288, 0, 24576 + 3440640};
@@ -219,8 +220,8 @@ static void compressed_ycbcr_is_not_collapsed(void **state)
     assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
 
-/* A vendor's format that neither Mesa nor AOSP knows: the fourcc or the components still say what it
- * is. */
+/* A vendor's format that neither Mesa nor AOSP knows: the fourcc or the components still say what
+ * it is. */
 static void ycbcr_is_known_by_fourcc_and_components_too(void **state)
 {
     static const int kinds[] = {DOUBLE_NV12_UBWC_BARE, DOUBLE_NV12_UBWC_UNSAID};
@@ -329,8 +330,8 @@ static void a_format_that_the_app_does_not_know_is_asked_for(void **state)
 static void a_format_that_the_allocator_chose_is_the_mappers(void **state)
 {
     struct u_gralloc_buffer_basic_info info;
-    struct buffer buffer = buffer_sized(
-        DOUBLE_QTI_FOURCC, 1216, 2688, DOUBLE_IMPLEMENTATION_DEFINED);
+    struct buffer buffer =
+        buffer_sized(DOUBLE_QTI_FOURCC, 1216, 2688, DOUBLE_IMPLEMENTATION_DEFINED);
     (void)state;
     assert_int_equal(ask(gralloc, &buffer, &info), 0);
     assert_int_equal(info.drm_fourcc, DRM_FORMAT_ABGR2101010);

@@ -34,8 +34,7 @@ static struct u_gralloc_buffer_color_info color_of(int kind, int dataspace, int 
     struct u_gralloc_buffer_color_info info = {0};
     buffer.ints[3 + DOUBLE_FDS + DOUBLE_DATASPACE] = dataspace;
     buffer.ints[3 + DOUBLE_FDS + DOUBLE_SITING] = siting;
-    assert_int_equal(
-        gralloc->ops.get_buffer_color_info(gralloc, buffer_handle(&buffer), &info), 0);
+    assert_int_equal(gralloc->ops.get_buffer_color_info(gralloc, buffer_handle(&buffer), &info), 0);
     return info;
 }
 
@@ -75,14 +74,15 @@ static void a_range_is_full_or_narrow(void **state)
     assert_int_equal(info.sample_range, __DRI_YUV_NARROW_RANGE);
 }
 
-/* ChromaSiting: unknown 1, between the samples 2, beside them horizontally 3, vertically 4, both 5 */
+/* ChromaSiting: unknown 1, between the samples 2, beside them horizontally 3, vertically 4, both 5
+ */
 static void a_siting_is_one_for_each_axis(void **state)
 {
     static const enum __DRIChromaSiting none = __DRI_YUV_CHROMA_SITING_UNDEFINED,
-        beside = __DRI_YUV_CHROMA_SITING_0, between = __DRI_YUV_CHROMA_SITING_0_5;
-    const enum __DRIChromaSiting expected[][2] = {
-        {none, none}, {none, none}, {between, between}, {beside, between}, {between, beside},
-        {beside, beside}, {none, none}};
+                                        beside = __DRI_YUV_CHROMA_SITING_0,
+                                        between = __DRI_YUV_CHROMA_SITING_0_5;
+    const enum __DRIChromaSiting expected[][2] = {{none, none}, {none, none}, {between, between},
+        {beside, between}, {between, beside}, {beside, beside}, {none, none}};
     (void)state;
     for (int i = 0; i < 7; i++) {
         struct u_gralloc_buffer_color_info info = color_of(DOUBLE_NV12, STANDARD(1), i);

@@ -160,7 +160,8 @@ static void other_mappers_are_tried_by_name(void **state)
     struct u_gralloc *gr = backend_create(b, "load-error");
     assert_non_null(gr);
     struct double_counts counts = b->take();
-    assert_string_equal(counts.order, "mapper.qti.so mapper.a.so mapper.b.so mapper.c.so mapper.r.so");
+    assert_string_equal(
+        counts.order, "mapper.qti.so mapper.a.so mapper.b.so mapper.c.so mapper.r.so");
     assert_int_equal(counts.loads, 5);
     assert_int_equal(counts.unloads, 4);
     assert_false(is_loaded("hw", "mapper.a.so"));

@@ -45,8 +45,8 @@ void backend_open(struct backend *b, const char *folder)
     listening = b;
     b->module = dlopen(getenv("TP_BACKEND"), RTLD_LOCAL | RTLD_NOW);
     assert_non_null(b->module);
-    b->create = (struct u_gralloc * (*)(void))(uintptr_t)
-        dlsym(b->module, "u_gralloc_aimapper_create");
+    b->create =
+        (struct u_gralloc * (*)(void))(uintptr_t)dlsym(b->module, "u_gralloc_aimapper_create");
     void (**log)(const char *) = dlsym(b->module, "standin_log");
     assert_true(b->create && log);
     *log = listen_to;

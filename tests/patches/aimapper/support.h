@@ -1,6 +1,6 @@
 /* The backend as a library of its own, opened anew for each test (what it remembers for the process
- * goes with it), beside the vendor double. Environment: TP_BACKEND, the backend's library; TP_DOUBLE,
- * the folder of the double's. */
+ * goes with it), beside the vendor double. Environment: TP_BACKEND, the backend's library;
+ * TP_DOUBLE, the folder of the double's. */
 #ifndef AIMAPPER_SUPPORT_H
 #define AIMAPPER_SUPPORT_H
 
@@ -14,12 +14,12 @@
 
 struct backend {
     void *module;
-    void *support; /* libvndksupport's double, held so that the backend finds it by name */
+    void *support;   /* libvndksupport's double, held so that the backend finds it by name */
     char path[4096]; /* its file */
     struct u_gralloc *(*create)(void);
     struct double_counts (*take)(void);
     char lines[1024]; /* what was logged, a line each */
-    unsigned fds; /* of the process, before */
+    unsigned fds;     /* of the process, before */
 };
 
 /* A buffer of the double, with fds that are numbers only. */

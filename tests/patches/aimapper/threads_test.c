@@ -68,8 +68,9 @@ int main(void)
     char path[4096];
     snprintf(path, sizeof(path), "%s/libvndksupport.so", getenv("TP_DOUBLE"));
     void *support = dlopen(path, RTLD_LOCAL | RTLD_NOW);
-    struct double_counts (*take)(void) = support ?
-        (struct double_counts(*)(void))(uintptr_t)dlsym(support, "double_counts_take") : NULL;
+    struct double_counts (*take)(void) = support
+        ? (struct double_counts(*)(void))(uintptr_t)dlsym(support, "double_counts_take")
+        : NULL;
     if (!take)
         return 2;
     standin_log = count_line;

@@ -16,11 +16,11 @@
 /* The ints behind the fds. The first seven are where Qualcomm's handle has them (magic, flags,
  * aligned and asked size, format), so that a gralloc without IMapper finds what it looks for. */
 enum double_int {
-    DOUBLE_MAGIC,  /* 'gmsm' */
-    DOUBLE_FLAGS,  /* 0x08000000: compressed with UBWC */
+    DOUBLE_MAGIC, /* 'gmsm' */
+    DOUBLE_FLAGS, /* 0x08000000: compressed with UBWC */
     DOUBLE_PADDED_WIDTH,
     DOUBLE_PADDED_HEIGHT,
-    DOUBLE_WIDTH,  /* pixels */
+    DOUBLE_WIDTH, /* pixels */
     DOUBLE_HEIGHT,
     DOUBLE_FORMAT, /* HAL_PIXEL_FORMAT_*, which are AHARDWAREBUFFER_FORMAT_*'s numbers */
     DOUBLE_KIND,   /* enum double_kind */
@@ -48,7 +48,7 @@ enum double_format {
     DOUBLE_FORMAT_YV12 = 0x32315659,
 };
 
-#define DOUBLE_CPU_USAGE 0x33 /* CPU_READ_OFTEN, CPU_WRITE_OFTEN */
+#define DOUBLE_CPU_USAGE 0x33  /* CPU_READ_OFTEN, CPU_WRITE_OFTEN */
 #define DOUBLE_GPU_USAGE 0x300 /* GPU_SAMPLED_IMAGE, GPU_FRAMEBUFFER */
 
 /* What of a plane is in it. */
@@ -118,14 +118,15 @@ static inline void double_put(struct double_layout *l, struct double_plane plane
     l->planes[l->count++] = plane;
 }
 
-static inline void double_lay_rgb(struct double_layout *l, int kind, int64_t w, int64_t h, int format)
+static inline void double_lay_rgb(
+    struct double_layout *l, int kind, int64_t w, int64_t h, int format)
 {
     int linear = (kind >= DOUBLE_LINEAR && kind < DOUBLE_NV12) || kind == DOUBLE_DSC ||
-        kind == DOUBLE_FOREIGN || kind == DOUBLE_FOREIGN_NONE || kind == DOUBLE_OFFSET_64 || kind == DOUBLE_OFFSET_NEGATIVE ||
-        (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
+        kind == DOUBLE_FOREIGN || kind == DOUBLE_FOREIGN_NONE || kind == DOUBLE_OFFSET_64 ||
+        kind == DOUBLE_OFFSET_NEGATIVE || (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
     int bytes = double_bytes(format);
-    struct double_plane pixels = {.content = DOUBLE_RGBA, .width = w, .height = h,
-        .subsampling = 1, .step = 8 * bytes};
+    struct double_plane pixels = {
+        .content = DOUBLE_RGBA, .width = w, .height = h, .subsampling = 1, .step = 8 * bytes};
     if (format == DOUBLE_RGBA_8888 || format == DOUBLE_RGBX_8888 ||
         format == DOUBLE_IMPLEMENTATION_DEFINED)
         pixels.bits = 8;
@@ -161,16 +162,21 @@ static inline void double_lay_rgb(struct double_layout *l, int kind, int64_t w, 
 
 static inline int double_is_ycbcr(int kind)
 {
-    return (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_UBWC_BARE) || kind == DOUBLE_NV12_UBWC_HIDDEN;
+    return (kind >= DOUBLE_NV12 && kind <= DOUBLE_NV12_UBWC_BARE) ||
+        kind == DOUBLE_NV12_UBWC_HIDDEN;
 }
 
 static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w, int64_t h)
 {
     int bytes = kind == DOUBLE_P010 ? 2 : 1;
-    struct double_plane y = {.content = DOUBLE_Y, .width = w, .height = h, .subsampling = 1,
-        .bits = bytes == 2 ? 10 : 8, .step = 8 * bytes};
-    l->ubwc = kind == DOUBLE_NV12_UBWC || kind == DOUBLE_NV12_UBWC_2 ||
-        kind >= DOUBLE_NV12_UBWC_UNSAID;
+    struct double_plane y = {.content = DOUBLE_Y,
+        .width = w,
+        .height = h,
+        .subsampling = 1,
+        .bits = bytes == 2 ? 10 : 8,
+        .step = 8 * bytes};
+    l->ubwc =
+        kind == DOUBLE_NV12_UBWC || kind == DOUBLE_NV12_UBWC_2 || kind >= DOUBLE_NV12_UBWC_UNSAID;
     l->stride_px = double_align(w, 128);
     y.stride = l->stride_px * bytes;
     y.size = double_align(y.stride * double_align(h, 32), 4096);
@@ -213,7 +219,8 @@ static inline void double_lay_ycbcr(struct double_layout *l, int kind, int64_t w
 
 /* Where everything of such a buffer lies. Kinds whose answers are broken are laid out as QTI_840,
  * those whose offsets or strides are, as LINEAR; the broken numbers are the mapper's alone. */
-static inline struct double_layout double_layout(int kind, int32_t width, int32_t height, int format)
+static inline struct double_layout double_layout(
+    int kind, int32_t width, int32_t height, int format)
 {
     struct double_layout l = {0};
     if (double_is_ycbcr(kind))
@@ -262,8 +269,8 @@ static inline int double_format_of(int kind)
 
 /* Fills the ints of a handle with DOUBLE_FDS fds and DOUBLE_INTS ints: ints is &data[numFds]. Not
  * the fds: those are the caller's. */
-static inline void double_fill(int32_t ints[DOUBLE_INTS], int kind, int32_t width, int32_t height,
-    int format, uint64_t usage)
+static inline void double_fill(
+    int32_t ints[DOUBLE_INTS], int kind, int32_t width, int32_t height, int format, uint64_t usage)
 {
     struct double_layout l = double_layout(kind, width, height, format);
     memset(ints, 0, DOUBLE_INTS * sizeof(*ints));

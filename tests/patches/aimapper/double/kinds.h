@@ -34,9 +34,9 @@
     X(FOREIGN, 31, "foreign")          /* COMPRESSION says 10, under another vendor's name */ \
     X(CONTRADICTION, 32, "contradiction") /* COMPRESSION NONE, a modifier that says UBWC */ \
     X(NEAR_MISS, 33, "near-miss")      /* QTI_840, the pixels 4096 bytes later */ \
-    X(FOREIGN_NONE, 34, "foreign-none") /* COMPRESSION says 0, under another vendor's name */ \
+    X(FOREIGN_NONE, 34, "foreign-none") /* the same, 0 */ \
     X(QTI_OTHER, 35, "qti-other")      /* QTI_840, and COMPRESSION says "QTI", 11 */ \
-    X(NEAR_MISS_FLAGS, 36, "near-miss-flags") /* QTI_840, the flags said to begin 4096 bytes later */ \
+    X(NEAR_MISS_FLAGS, 36, "near-miss-flags") /* QTI_840, the flags 4096 bytes later */ \
     X(QTI_FOURCC, 37, "qti-fourcc")    /* QTI, and a fourcc: ABGR2101010 */ \
     X(NV12_UBWC_HIDDEN, 38, "nv12-ubwc-hidden") /* NV12_UBWC, COMPRESSION unsupported */ \
     X(SILENT, 40, "silent")            /* everything unsupported */ \
@@ -69,7 +69,7 @@
     X(LIB_VERSION_4, 101, "version-4") \
     X(LIB_VERSION_6, 102, "version-6") /* the symbol */ \
     X(LIB_TABLE_4, 103, "table-4")     /* symbol 5, an older table */ \
-    X(LIB_TABLE_6, 104, "table-6")     /* symbol 5, a newer table: it begins as version 5's does */ \
+    X(LIB_TABLE_6, 104, "table-6")     /* symbol 5, a newer table, which begins as this one */ \
     X(LIB_ERROR, 105, "load-error")    /* AIMapper_loadIMapper says NO_RESOURCES */ \
     X(LIB_NULL, 106, "load-null")      /* says NONE and gives NULL */ \
     X(LIB_HOLE, 107, "hole")           /* no getStandardMetadata in the table */

@@ -23,8 +23,8 @@ static const char *setting(void)
 {
     Dl_info info;
     char variable[64] = "TURNPIKE_MAPPER_";
-    const char *file = dladdr(&library_kind, &info) && info.dli_fname ?
-        strrchr(info.dli_fname, '/') : NULL;
+    const char *file =
+        dladdr(&library_kind, &info) && info.dli_fname ? strrchr(info.dli_fname, '/') : NULL;
     size_t used = strlen(variable);
     int length = 0;
     if (file && sscanf(file, "/mapper.%40[^.].so%n", variable + used, &length) == 1 && length > 0 &&
@@ -66,7 +66,8 @@ static int32_t get_standard_metadata(
 static int32_t get_metadata(
     const struct abi_handle *handle, struct abi_metadata_type type, void *out, size_t size)
 {
-    if (!type.name || strcmp(type.name, "android.hardware.graphics.common.StandardMetadataType") != 0)
+    if (!type.name ||
+        strcmp(type.name, "android.hardware.graphics.common.StandardMetadataType") != 0)
         return -ABI_UNSUPPORTED;
     return get_standard_metadata(handle, type.value, out, size);
 }
@@ -81,23 +82,24 @@ PUBLIC int32_t AIMapper_loadIMapper(struct abi_mapper **out)
 {
     static struct abi_mapper mapper = {
         .version = 5,
-        .v5 = {
-            .import_buffer = not_for_drivers,
-            .free_buffer = not_for_drivers,
-            .get_transport_size = not_for_drivers,
-            .lock = not_for_drivers,
-            .unlock = not_for_drivers,
-            .flush_locked_buffer = not_for_drivers,
-            .reread_locked_buffer = not_for_drivers,
-            .get_metadata = get_metadata,
-            .get_standard_metadata = get_standard_metadata,
-            .set_metadata = not_for_drivers,
-            .set_standard_metadata = not_for_drivers,
-            .list_supported_metadata_types = not_for_drivers,
-            .dump_buffer = not_for_drivers,
-            .dump_all_buffers = not_for_drivers,
-            .get_reserved_region = not_for_drivers,
-        },
+        .v5 =
+            {
+                .import_buffer = not_for_drivers,
+                .free_buffer = not_for_drivers,
+                .get_transport_size = not_for_drivers,
+                .lock = not_for_drivers,
+                .unlock = not_for_drivers,
+                .flush_locked_buffer = not_for_drivers,
+                .reread_locked_buffer = not_for_drivers,
+                .get_metadata = get_metadata,
+                .get_standard_metadata = get_standard_metadata,
+                .set_metadata = not_for_drivers,
+                .set_standard_metadata = not_for_drivers,
+                .list_supported_metadata_types = not_for_drivers,
+                .dump_buffer = not_for_drivers,
+                .dump_all_buffers = not_for_drivers,
+                .get_reserved_region = not_for_drivers,
+            },
     };
     *out = library_kind == DOUBLE_LIB_NULL ? NULL : &mapper;
     if (library_kind == DOUBLE_LIB_TABLE_4)

@@ -6,7 +6,7 @@
 #define MOD_LINEAR UINT64_C(0)
 #define MOD_QCOM_COMPRESSED UINT64_C(0x0500000000000001)
 
-#define FOURCC(a, b, c, d) \
+#define FOURCC(a, b, c, d)                                                                         \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 /* PlaneLayoutComponentType */
@@ -65,8 +65,7 @@ static void put_components(struct wire_out *w, const struct double_plane *plane)
     case DOUBLE_CB:
     case DOUBLE_CR:
         wire_i64(w, 1);
-        put_component(
-            w, plane->content == DOUBLE_CB ? COMPONENT_CB : COMPONENT_CR, 0, plane->bits);
+        put_component(w, plane->content == DOUBLE_CB ? COMPONENT_CB : COMPONENT_CR, 0, plane->bits);
         break;
     }
 }
@@ -204,8 +203,8 @@ static uint32_t fourcc_of(int kind)
     }
 }
 
-static int32_t put_payload(
-    struct wire_out *w, const int32_t *ints, int kind, int64_t type, const struct double_layout *layout)
+static int32_t put_payload(struct wire_out *w, const int32_t *ints, int kind, int64_t type,
+    const struct double_layout *layout)
 {
     switch (type) {
     case ABI_WIDTH:
@@ -226,8 +225,10 @@ static int32_t put_payload(
     case ABI_PIXEL_FORMAT_MODIFIER:
         if (kind == DOUBLE_LINEAR_NO_MODIFIER)
             return -ABI_UNSUPPORTED;
-        wire_number(w, kind == DOUBLE_QTI_MODIFIER || kind == DOUBLE_CONTRADICTION ?
-                MOD_QCOM_COMPRESSED : MOD_LINEAR, 8);
+        wire_number(w,
+            kind == DOUBLE_QTI_MODIFIER || kind == DOUBLE_CONTRADICTION ? MOD_QCOM_COMPRESSED
+                                                                        : MOD_LINEAR,
+            8);
         return 0;
     case ABI_USAGE:
         wire_number(w, (uint32_t)ints[DOUBLE_USAGE_LOW], 4);
@@ -259,8 +260,8 @@ static int32_t put_payload(
 /* An answer with nothing wrong about its size. */
 static int32_t reply(const int32_t *ints, int kind, int64_t type, void *out, size_t room)
 {
-    struct double_layout layout = double_layout(
-        kind, ints[DOUBLE_WIDTH], ints[DOUBLE_HEIGHT], ints[DOUBLE_FORMAT]);
+    struct double_layout layout =
+        double_layout(kind, ints[DOUBLE_WIDTH], ints[DOUBLE_HEIGHT], ints[DOUBLE_FORMAT]);
     struct wire_out w = {out, room, 0};
     if (kind == DOUBLE_WRONG_NAME)
         wire_extendable(&w, "android.hardware.graphics.common.StandardMetadataTypf", type);
@@ -279,7 +280,8 @@ static void put_garbage(uint8_t *out, size_t room, uint64_t seed)
     }
 }
 
-int32_t double_reply(const int32_t *ints, int kind, unsigned call, int64_t type, void *out, size_t room)
+int32_t double_reply(
+    const int32_t *ints, int kind, unsigned call, int64_t type, void *out, size_t room)
 {
     static const int32_t no_errors[] = {INT32_MIN, -1000, -4, INT32_MIN + 1};
     size_t filled = room < 4096 ? room : 4096;

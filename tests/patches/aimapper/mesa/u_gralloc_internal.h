@@ -1,6 +1,6 @@
-/* Stand-in for Mesa's header: the interface between u_gralloc and its backends, in both shapes. With
- * U_GRALLOC_LATER it is the one after buffers' sizes and layers came in, with the two macros that
- * the patch sets beside them.
+/* Stand-in for Mesa's header: the interface between u_gralloc and its backends, in both shapes.
+ * With U_GRALLOC_LATER it is the one after buffers' sizes and layers came in, with the two macros
+ * that the patch sets beside them.
  * SPDX-License-Identifier: MIT */
 #ifndef STANDIN_U_GRALLOC_INTERNAL_H
 #define STANDIN_U_GRALLOC_INTERNAL_H
