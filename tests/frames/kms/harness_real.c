@@ -21,11 +21,9 @@ int real_open(bool privileged, struct file **out)
     struct file *f = calloc(1, sizeof *f);
     assert_non_null(f);
     f->privileged = privileged;
-    if (!privileged)
-        become(NOBODY);
+    /* The node is not a user's to open: it is passed on to one. */
     f->fd = open(getenv("TURNPIKE_TEST_CARD"), O_RDWR | O_CLOEXEC);
     int r = f->fd < 0 ? -errno : 0;
-    become(0);
     if (r < 0) {
         free(f);
         return r;

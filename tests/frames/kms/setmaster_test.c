@@ -1,0 +1,153 @@
+/* Who is master (drm_auth.c; IGT's core_setmaster and core_setmaster_vs_auth). */
+#include "harness.h"
+
+static bool is_master(struct file *f)
+{
+    struct drm_auth a = {0};
+    return drm(f, DRM_IOCTL_AUTH_MAGIC, &a) != -EACCES;
+}
+
+static int set_master(struct file *f)
+{
+    return drm(f, DRM_IOCTL_SET_MASTER, NULL);
+}
+
+static int drop_master(struct file *f)
+{
+    return drm(f, DRM_IOCTL_DROP_MASTER, NULL);
+}
+
+static void the_first_open_is_master(void **state)
+{
+    (void)state;
+    assert_true(is_master(card));
+    assert_false(is_master(card_open()));
+}
+
+static void root_drops_and_takes_it_back(void **state)
+{
+    (void)state;
+    assert_ok(drop_master(card));
+    assert_false(is_master(card));
+    assert_ok(set_master(card));
+    assert_true(is_master(card));
+    assert_ok(set_master(card)); /* what it is already */
+}
+
+static void the_first_user_drops_and_takes_it_back(void **state)
+{
+    (void)state;
+    only_ours();
+    card_close(card);
+    struct file *user = card_open_user();
+    assert_true(is_master(user));
+    assert_ok(drop_master(user));
+    assert_ok(set_master(user));
+    assert_true(is_master(user));
+}
+
+static void a_user_who_never_was_master_may_not(void **state)
+{
+    (void)state;
+    only_ours();
+    struct file *user = card_open_user();
+    assert_errno(drop_master(user), EACCES);
+    assert_errno(set_master(user), EACCES);
+    assert_ok(drop_master(card));
+    assert_errno(set_master(user), EACCES);
+}
+
+static void there_is_one_master_at_a_time(void **state)
+{
+    (void)state;
+    struct file *other = card_open();
+    assert_errno(set_master(other), EBUSY);
+    assert_errno(drop_master(other), EINVAL);
+    assert_ok(drop_master(card));
+    assert_errno(drop_master(card), EINVAL);
+    assert_ok(set_master(other));
+    assert_errno(set_master(card), EBUSY);
+}
+
+static void closing_frees_the_place(void **state)
+{
+    (void)state;
+    struct file *other = card_open();
+    card_close(card);
+    assert_false(is_master(other));
+    assert_ok(set_master(other));
+    assert_true(is_master(other));
+}
+
+static void an_open_after_a_drop_becomes_master(void **state)
+{
+    (void)state;
+    assert_ok(drop_master(card));
+    struct file *next = card_open();
+    assert_true(is_master(next));
+    assert_errno(set_master(card), EBUSY);
+}
+
+static void a_new_master_keeps_its_authentication(void **state)
+{
+    (void)state;
+    struct file *other = card_open();
+    struct drm_auth a = {0};
+    assert_ok(drm(other, DRM_IOCTL_GET_MAGIC, &a));
+    assert_ok(drm(card, DRM_IOCTL_AUTH_MAGIC, &a));
+    assert_ok(drop_master(card));
+    assert_ok(set_master(other));
+    struct drm_client c = {.idx = 0};
+    assert_ok(drm(other, DRM_IOCTL_GET_CLIENT, &c));
+    assert_int_equal(c.auth, 1);
+}
+
+/* DRM_MASTER in drm_ioctls[] (drm_ioctl.c). */
+static void what_changes_the_screen_is_the_masters(void **state)
+{
+    (void)state;
+    struct file *other = card_open();
+    static const unsigned long requests[] = {
+        DRM_IOCTL_MODE_SETCRTC,       DRM_IOCTL_MODE_SETPLANE,   DRM_IOCTL_MODE_CURSOR,
+        DRM_IOCTL_MODE_CURSOR2,       DRM_IOCTL_MODE_SETGAMMA,   DRM_IOCTL_MODE_SETPROPERTY,
+        DRM_IOCTL_MODE_OBJ_SETPROPERTY, DRM_IOCTL_MODE_PAGE_FLIP, DRM_IOCTL_MODE_DIRTYFB,
+        DRM_IOCTL_MODE_ATOMIC,        DRM_IOCTL_MODE_CREATE_LEASE, DRM_IOCTL_MODE_LIST_LESSEES,
+        DRM_IOCTL_MODE_REVOKE_LEASE,  DRM_IOCTL_AUTH_MAGIC,
+    };
+    for (unsigned i = 0; i < COUNT(requests); i++) {
+        uint64_t arg[16] = {0};
+        int r = drm(other, requests[i], arg);
+        if (r != -EACCES)
+            fail_msg("request %#lx of who is no master: %d", requests[i], r);
+    }
+}
+
+/* Without DRM_MASTER or DRM_AUTH there. */
+static void what_looks_and_prepares_is_anyones(void **state)
+{
+    (void)state;
+    struct file *other = card_open();
+    struct lineup l;
+    get_lineup(other, &l);
+    uint32_t fb = fb_of(other, 64, 64, DRM_FORMAT_XRGB8888);
+    uint32_t blob = create_blob(other, "1234", 4);
+    assert_ok(destroy_blob(other, blob));
+    assert_ok(remove_fb(other, fb));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        test(the_first_open_is_master),
+        test(root_drops_and_takes_it_back),
+        test(the_first_user_drops_and_takes_it_back),
+        test(a_user_who_never_was_master_may_not),
+        test(there_is_one_master_at_a_time),
+        test(closing_frees_the_place),
+        test(an_open_after_a_drop_becomes_master),
+        test(a_new_master_keeps_its_authentication),
+        test(what_changes_the_screen_is_the_masters),
+        test(what_looks_and_prepares_is_anyones),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
