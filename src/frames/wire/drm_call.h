@@ -8,8 +8,10 @@
  * drm_wait_vblank, …) are translated by the encoder.
  *
  * Descriptors: those that go in (PRIME_FD_TO_HANDLE, SYNCOBJ_FD_TO_HANDLE, values of the property
- * IN_FENCE_FD) travel beside the frame and stand in the struct as their index; those that come out
- * (PRIME_HANDLE_TO_FD, …, OUT_FENCE_PTR) likewise.
+ * IN_FENCE_FD) travel beside the frame and stand in the struct as their index in in_fds; those that come
+ * out (PRIME_HANDLE_TO_FD, …) as their index in out_fds. The value of an OUT_FENCE_PTR is 0, or 1 + the
+ * index in out_fds at which its fence is to be put: 1, 2, … in the order of the commit; -1 there, or
+ * nothing, is -1 for the caller, as the kernel says it of a test.
  */
 #ifndef TP_FRAMES_WIRE_DRM_CALL_H
 #define TP_FRAMES_WIRE_DRM_CALL_H
@@ -20,7 +22,7 @@
 #include "frames/wire/frame.h"
 
 #define TP_FRAME_CALL TP_FOURCC('T', 'I', 'O', 'C')   /* u32 request, u32 0, struct, arrays */
-#define TP_FRAME_REPLY TP_FOURCC('T', 'I', 'O', 'R')  /* i32 result, u32 request, struct, arrays */
+#define TP_FRAME_REPLY TP_FOURCC('T', 'I', 'O', 'R')  /* i32 result, u32 request, struct, arrays; each padded to 8 */
 #define TP_FRAME_MAP TP_FOURCC('T', 'M', 'A', 'P')    /* u64 mmap offset; answered by TIOR with a memfd */
 
 /* Which properties of an atomic commit hold descriptors and addresses; 0: none. */

@@ -46,6 +46,8 @@ int tp_frame_send(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
  * this process is full), leaves none open. 0 bytes: -EPIPE. Async-signal-safe. -EINTR is retried.
  */
 int tp_frame_recv(int sock, void *buffer, struct tp_frame *out);
+/* The same, but a signal ends it: -EINTR. */
+int tp_frame_recv_once(int sock, void *buffer, struct tp_frame *out);
 
 /* Takes descriptor i out of the frame; -1 where it has none. The caller owns it then. */
 int tp_frame_take_fd(struct tp_frame *f, unsigned i);
