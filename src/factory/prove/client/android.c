@@ -36,8 +36,11 @@ static bool ask(struct tp_run *r, const char *fact, VkImageTiling tiling, const 
         .sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_PROPERTIES_2,
         .pNext = &usage,
     };
-    VkResult result =
-        r->vk->GetPhysicalDeviceImageFormatProperties2(r->client->physical, &info, &p);
+    /* Not through the layer: those of Linux distributions are built without Android's platform, and
+     * take the handle type for one of an extension that the device lacks
+     * (VUID-VkPhysicalDeviceExternalImageFormatInfo-handleType-parameter, from 1.4 on). */
+    VkResult result = tp_layers_below(r->client)->GetPhysicalDeviceImageFormatProperties2(
+        r->client->physical, &info, &p);
     if (result == VK_ERROR_FORMAT_NOT_SUPPORTED) {
         tp_print_string(fact, "not supported");
         return false;
