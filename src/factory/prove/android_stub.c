@@ -7,6 +7,7 @@
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -20,6 +21,12 @@ EXPORT int __android_log_print(int priority, const char *tag, const char *format
 EXPORT int sync_wait(int fd, int timeout_ms);
 EXPORT int sync_merge(const char *name, int a, int b);
 EXPORT const void *AHardwareBuffer_getNativeHandle(const void *buffer);
+#ifndef __BIONIC__
+EXPORT void atrace_init(void);
+EXPORT uint64_t atrace_get_enabled_tags(void);
+EXPORT void atrace_begin_body(const char *name);
+EXPORT void atrace_end_body(void);
+#endif
 
 /* No property is set. value holds PROPERTY_VALUE_MAX, 92 bytes. */
 int property_get(const char *key, char *value, const char *fallback)
@@ -67,6 +74,28 @@ int sync_merge(const char *name, int a, int b)
     snprintf(data.name, sizeof data.name, "%s", name ? name : "");
     return ioctl(a, SYNC_IOC_MERGE, &data) < 0 ? -1 : data.fence;
 }
+
+#ifndef __BIONIC__
+/* Tracing, as later Androids have it (cutils/trace.h), switched off: a driver that refers to it comes up
+ * here, and is told by its symbols alone. */
+void atrace_init(void)
+{
+}
+
+uint64_t atrace_get_enabled_tags(void)
+{
+    return 0;
+}
+
+void atrace_begin_body(const char *name)
+{
+    (void)name;
+}
+
+void atrace_end_body(void)
+{
+}
+#endif
 
 /* The buffers of the client are memory alone, and have no handle. */
 const void *AHardwareBuffer_getNativeHandle(const void *buffer)
