@@ -1,0 +1,426 @@
+/*
+ * Queries, answered from a snapshot: in the client from shared memory, in the server from the image. What
+ * is read of the block is held to the room that there is, whatever the block says, and is read again when
+ * the block changed meanwhile. drm_mode_config.c, drm_connector.c, drm_plane.c, drm_property.c,
+ * drm_mode_object.c, drm_ioctl.c.
+ */
+#include "frames/kms/snapshot_layout.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TRIES 64 /* a writer that died half way must not hold readers */
+
+#define ARRAY(type, u64) ((type *)(uintptr_t)(u64))
+
+struct reader {
+    const struct tp_snapshot *s;
+    const struct tp_snapshot_view *view;
+};
+
+/* A count that is read once, and held to its room. */
+static uint32_t count(const uint32_t *n, uint32_t room)
+{
+    uint32_t v = *(const volatile uint32_t *)n;
+    return v < room ? v : room;
+}
+
+static int find(const struct reader *r, uint32_t id, enum tp_place_kind kind)
+{
+    if (id >= TP_SNAPSHOT_IDS || r->s->fixed.ids[id].kind != kind)
+        return -ENOSYS;
+    unsigned i = *(const volatile uint16_t *)&r->s->fixed.ids[id].index;
+    return i < (kind == TP_PLACE_PLANE ? TP_SNAPSHOT_PLANES : TP_KMS_OUTPUTS) ? (int)i : -ENOSYS;
+}
+
+/* As many ids as there is room for; *n: how many there are. */
+static int put_ids(uint64_t to, uint32_t *n, const uint32_t *ids, uint32_t have)
+{
+    uint32_t room = *n;
+    *n = have;
+    if (!room || !have)
+        return 0;
+    if (!to)
+        return -EFAULT;
+    memcpy(ARRAY(void, to), ids, (room < have ? room : have) * sizeof *ids);
+    return 0;
+}
+
+static int get_resources(const struct reader *r, struct drm_mode_card_res *a)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    if (r->view->framebuffers)
+        return -ENOSYS;
+    uint32_t n = count(&f->n_outputs, TP_KMS_OUTPUTS);
+    a->count_fbs = 0;
+    a->min_width = f->min_width;
+    a->max_width = f->max_width;
+    a->min_height = f->min_height;
+    a->max_height = f->max_height;
+    int e = put_ids(a->crtc_id_ptr, &a->count_crtcs, f->crtc_ids, n);
+    if (!e)
+        e = put_ids(a->encoder_id_ptr, &a->count_encoders, f->encoder_ids, n);
+    if (!e)
+        e = put_ids(a->connector_id_ptr, &a->count_connectors, f->connector_ids, n);
+    return e;
+}
+
+static int get_crtc(const struct reader *r, struct drm_mode_crtc *a)
+{
+    int i = find(r, a->crtc_id, TP_PLACE_CRTC);
+    if (i < 0)
+        return i;
+    const struct tp_snapshot_crtc *c = &r->s->state.crtcs[i];
+    a->gamma_size = r->s->fixed.gamma_size;
+    a->fb_id = c->fb_id;
+    a->x = c->x;
+    a->y = c->y;
+    a->mode_valid = c->enable;
+    if (a->mode_valid)
+        a->mode = c->mode;
+    if (!r->view->aspect_ratio)
+        a->mode.flags &= ~(uint32_t)DRM_MODE_FLAG_PIC_AR_MASK;
+    return 0;
+}
+
+static int get_encoder(const struct reader *r, struct drm_mode_get_encoder *a)
+{
+    int i = find(r, a->encoder_id, TP_PLACE_ENCODER);
+    if (i < 0)
+        return i;
+    a->crtc_id = r->s->state.encoder_crtc[i];
+    a->encoder_type = r->s->fixed.connectors[i].encoder_type;
+    a->possible_crtcs = 1u << i;
+    a->possible_clones = 1u << i;
+    return 0;
+}
+
+static int get_plane_resources(const struct reader *r, struct drm_mode_get_plane_res *a)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    uint32_t ids[TP_SNAPSHOT_PLANES], n = 0;
+    uint32_t have = count(&f->n_planes, TP_SNAPSHOT_PLANES);
+    for (uint32_t i = 0; i < have; i++)
+        if (r->view->universal_planes || f->planes[i].type == 0)
+            ids[n++] = f->planes[i].id;
+    return put_ids(a->plane_id_ptr, &a->count_planes, ids, n);
+}
+
+static int get_plane(const struct reader *r, struct drm_mode_get_plane *a)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    int i = find(r, a->plane_id, TP_PLACE_PLANE);
+    if (i < 0)
+        return i;
+    bool cursor = f->planes[i].type == 2;
+    uint32_t n = count(cursor ? &f->n_cursor_formats : &f->n_formats, TP_SNAPSHOT_FORMATS);
+    a->crtc_id = r->s->state.planes[i].crtc_id;
+    a->fb_id = r->s->state.planes[i].fb_id;
+    a->possible_crtcs = f->planes[i].possible_crtcs;
+    a->gamma_size = 0;
+    if (n && a->count_format_types >= n) {
+        if (!a->format_type_ptr)
+            return -EFAULT;
+        memcpy(ARRAY(void, a->format_type_ptr), cursor ? f->cursor_formats : f->formats, n * sizeof(uint32_t));
+    }
+    a->count_format_types = n;
+    return 0;
+}
+
+static int put_properties(const struct reader *r, unsigned place, uint64_t ids, uint64_t values, uint32_t *n)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    uint32_t have = count(&f->attached[place].n, TP_SNAPSHOT_ATTACHED), room = *n, done = 0;
+    for (uint32_t i = 0; i < have; i++) {
+        unsigned p = *(const volatile uint8_t *)&f->attached[place].property[i];
+        if (p >= TP_SNAPSHOT_PROPERTIES ||
+            (f->properties[p].flags & DRM_MODE_PROP_ATOMIC && !r->view->atomic))
+            continue;
+        if (done < room) {
+            if (!ids || !values)
+                return -EFAULT;
+            ARRAY(uint32_t, ids)[done] = f->first_property + p;
+            ARRAY(uint64_t, values)[done] = r->s->state.values[place][i];
+        }
+        done++;
+    }
+    *n = done;
+    return 0;
+}
+
+static int get_connector(const struct reader *r, struct drm_mode_get_connector *a)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    int i = find(r, a->connector_id, TP_PLACE_CONNECTOR);
+    if (i < 0)
+        return i;
+    uint32_t n = count(&f->connectors[i].n_modes, TP_KMS_MODES);
+    if (a->count_encoders >= 1) {
+        if (!a->encoders_ptr)
+            return -EFAULT;
+        *ARRAY(uint32_t, a->encoders_ptr) = f->encoder_ids[i];
+    }
+    a->count_encoders = 1;
+    a->connector_type = f->connectors[i].type;
+    a->connector_type_id = f->connectors[i].type_id;
+    a->mm_width = f->connectors[i].width_mm;
+    a->mm_height = f->connectors[i].height_mm;
+    a->subpixel = 0; /* SubPixelUnknown */
+    a->connection = f->connectors[i].connection;
+    if (n && a->count_modes >= n) {
+        if (!a->modes_ptr)
+            return -EFAULT;
+        memcpy(ARRAY(void, a->modes_ptr), f->connectors[i].modes, n * sizeof(struct drm_mode_modeinfo));
+    }
+    a->count_modes = n;
+    a->encoder_id = r->s->state.connector_encoder[i];
+    return put_properties(r, TP_PLACE_OF_CONNECTOR((unsigned)i), a->props_ptr, a->prop_values_ptr, &a->count_props);
+}
+
+static int get_object_properties(const struct reader *r, struct drm_mode_obj_get_properties *a)
+{
+    static const struct {
+        enum tp_place_kind kind;
+        uint32_t type;
+        unsigned place;
+    } kinds[] = {
+        {TP_PLACE_CRTC, DRM_MODE_OBJECT_CRTC, TP_PLACE_OF_CRTC(0)},
+        {TP_PLACE_CONNECTOR, DRM_MODE_OBJECT_CONNECTOR, TP_PLACE_OF_CONNECTOR(0)},
+        {TP_PLACE_PLANE, DRM_MODE_OBJECT_PLANE, TP_PLACE_OF_PLANE(0)},
+    };
+    for (unsigned k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        int i = find(r, a->obj_id, kinds[k].kind);
+        if (i < 0 || (a->obj_type != DRM_MODE_OBJECT_ANY && a->obj_type != kinds[k].type))
+            continue;
+        return put_properties(r, kinds[k].place + (unsigned)i, a->props_ptr, a->prop_values_ptr, &a->count_props);
+    }
+    return -ENOSYS;
+}
+
+static int get_property(const struct reader *r, struct drm_mode_get_property *a)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    uint32_t first = f->first_property, n = count(&f->n_properties, TP_SNAPSHOT_PROPERTIES);
+    if (a->prop_id < first || a->prop_id - first >= n)
+        return -ENOSYS;
+    const struct tp_snapshot_property *p = &f->properties[a->prop_id - first];
+    uint32_t values = count(&p->n_values, TP_SNAPSHOT_VALUES), enums = count(&p->n_enums, TP_SNAPSHOT_VALUES);
+    memcpy(a->name, p->name, sizeof a->name);
+    a->flags = p->flags;
+    uint32_t room = a->count_values < values ? a->count_values : values;
+    if (room && !a->values_ptr)
+        return -EFAULT;
+    if (room)
+        memcpy(ARRAY(void, a->values_ptr), p->values, room * sizeof *p->values);
+    a->count_values = values;
+    if (a->flags & (DRM_MODE_PROP_ENUM | DRM_MODE_PROP_BITMASK)) {
+        room = a->count_enum_blobs < enums ? a->count_enum_blobs : enums;
+        if (room && !a->enum_blob_ptr)
+            return -EFAULT;
+        if (room)
+            memcpy(ARRAY(void, a->enum_blob_ptr), p->enums, room * sizeof *p->enums);
+        a->count_enum_blobs = enums;
+    }
+    if (a->flags & DRM_MODE_PROP_BLOB)
+        a->count_enum_blobs = 0;
+    return 0;
+}
+
+static int get_blob(const struct reader *r, struct drm_mode_get_blob *a)
+{
+    const struct tp_snapshot_fixed *f = &r->s->fixed;
+    uint32_t n = count(&f->n_blobs, TP_SNAPSHOT_BLOBS);
+    for (uint32_t i = 0; i < n; i++) {
+        if (f->blobs[i].id != a->blob_id || !a->blob_id)
+            continue;
+        uint32_t at = count(&f->blobs[i].offset, TP_SNAPSHOT_BLOB_BYTES);
+        uint32_t length = count(&f->blobs[i].length, TP_SNAPSHOT_BLOB_BYTES - at);
+        if (a->length == length && length) {
+            if (!a->data)
+                return -EFAULT;
+            memcpy(ARRAY(void, a->data), f->blob_data + at, length);
+        }
+        a->length = length;
+        return 0;
+    }
+    return -ENOSYS;
+}
+
+static int get_cap(const struct reader *r, struct drm_get_cap *a)
+{
+    a->value = 0;
+    switch (a->capability) {
+    case DRM_CAP_PRIME:
+        a->value = DRM_PRIME_CAP_IMPORT | DRM_PRIME_CAP_EXPORT;
+        return 0;
+    case DRM_CAP_DUMB_PREFERRED_DEPTH:
+        a->value = 24;
+        return 0;
+    case DRM_CAP_CURSOR_WIDTH:
+        a->value = r->s->fixed.cursor_width;
+        return 0;
+    case DRM_CAP_CURSOR_HEIGHT:
+        a->value = r->s->fixed.cursor_height;
+        return 0;
+    case DRM_CAP_DUMB_PREFER_SHADOW: /* dumb buffers are cached memory */
+        return 0;
+    case DRM_CAP_TIMESTAMP_MONOTONIC:
+    case DRM_CAP_SYNCOBJ:
+    case DRM_CAP_SYNCOBJ_TIMELINE:
+    case DRM_CAP_DUMB_BUFFER:
+    case DRM_CAP_VBLANK_HIGH_CRTC:
+    case DRM_CAP_ASYNC_PAGE_FLIP:
+    case DRM_CAP_PAGE_FLIP_TARGET:
+    case DRM_CAP_ADDFB2_MODIFIERS:
+    case DRM_CAP_CRTC_IN_VBLANK_EVENT:
+    case DRM_CAP_ATOMIC_ASYNC_PAGE_FLIP:
+        a->value = 1;
+        return 0;
+    }
+    return -EINVAL;
+}
+
+static int put_string(char *to, __kernel_size_t *n, const char *s)
+{
+    size_t length = strlen(s), room = *n < length ? *n : length;
+    *n = length;
+    if (room && to)
+        memcpy(to, s, room);
+    return 0;
+}
+
+static int get_version(struct drm_version *a)
+{
+    a->version_major = 1;
+    a->version_minor = 0;
+    a->version_patchlevel = 0;
+    put_string(a->name, &a->name_len, TP_KMS_DRIVER);
+    put_string(a->date, &a->date_len, "0");
+    put_string(a->desc, &a->desc_len, "Turnpike's display");
+    return 0;
+}
+
+union argument {
+    struct drm_version version;
+    struct drm_get_cap cap;
+    struct drm_mode_card_res resources;
+    struct drm_mode_crtc crtc;
+    struct drm_mode_get_encoder encoder;
+    struct drm_mode_get_connector connector;
+    struct drm_mode_get_property property;
+    struct drm_mode_get_blob blob;
+    struct drm_mode_get_plane_res plane_resources;
+    struct drm_mode_get_plane plane;
+    struct drm_mode_obj_get_properties properties;
+};
+
+static int answer(const struct reader *r, unsigned nr, union argument *a)
+{
+    switch (nr) {
+    case _IOC_NR(DRM_IOCTL_VERSION):
+        return get_version(&a->version);
+    case _IOC_NR(DRM_IOCTL_GET_CAP):
+        return get_cap(r, &a->cap);
+    case _IOC_NR(DRM_IOCTL_MODE_GETRESOURCES):
+        return get_resources(r, &a->resources);
+    case _IOC_NR(DRM_IOCTL_MODE_GETCRTC):
+        return get_crtc(r, &a->crtc);
+    case _IOC_NR(DRM_IOCTL_MODE_GETENCODER):
+        return get_encoder(r, &a->encoder);
+    case _IOC_NR(DRM_IOCTL_MODE_GETCONNECTOR):
+        return get_connector(r, &a->connector);
+    case _IOC_NR(DRM_IOCTL_MODE_GETPROPERTY):
+        return get_property(r, &a->property);
+    case _IOC_NR(DRM_IOCTL_MODE_GETPROPBLOB):
+        return get_blob(r, &a->blob);
+    case _IOC_NR(DRM_IOCTL_MODE_GETPLANERESOURCES):
+        return get_plane_resources(r, &a->plane_resources);
+    case _IOC_NR(DRM_IOCTL_MODE_GETPLANE):
+        return get_plane(r, &a->plane);
+    case _IOC_NR(DRM_IOCTL_MODE_OBJ_GETPROPERTIES):
+        return get_object_properties(r, &a->properties);
+    }
+    return -ENOSYS;
+}
+
+static size_t size_of(unsigned long request)
+{
+    switch (request) {
+    case DRM_IOCTL_VERSION:
+    case DRM_IOCTL_GET_CAP:
+    case DRM_IOCTL_MODE_GETRESOURCES:
+    case DRM_IOCTL_MODE_GETCRTC:
+    case DRM_IOCTL_MODE_GETENCODER:
+    case DRM_IOCTL_MODE_GETCONNECTOR:
+    case DRM_IOCTL_MODE_GETPROPERTY:
+    case DRM_IOCTL_MODE_GETPROPBLOB:
+    case DRM_IOCTL_MODE_GETPLANERESOURCES:
+    case DRM_IOCTL_MODE_GETPLANE:
+    case DRM_IOCTL_MODE_OBJ_GETPROPERTIES:
+        return _IOC_SIZE(request);
+    }
+    return 0;
+}
+
+int tp_snapshot_query(const struct tp_snapshot *s, const struct tp_snapshot_view *view,
+                      unsigned long request, void *arg)
+{
+    request &= 0xffffffffu; /* musl and bionic pass an int */
+    size_t bytes = size_of(request);
+    if (!bytes)
+        return -ENOSYS;
+    if (!arg)
+        return -EFAULT;
+    struct reader r = {s, view};
+    union argument a;
+    for (int i = 0; i < TRIES; i++) {
+        uint32_t before = __atomic_load_n(&s->sequence, __ATOMIC_ACQUIRE);
+        if (before & 1)
+            continue;
+        memcpy(&a, arg, bytes);
+        int e = answer(&r, _IOC_NR(request), &a);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (__atomic_load_n(&s->sequence, __ATOMIC_RELAXED) != before)
+            continue;
+        if (e != -ENOSYS)
+            memcpy(arg, &a, bytes);
+        return e;
+    }
+    return -ENOSYS;
+}
+
+bool tp_snapshot_valid(const struct tp_snapshot *s, size_t bytes)
+{
+    return bytes >= sizeof *s && s->magic == TP_SNAPSHOT_MAGIC && s->version == TP_SNAPSHOT_VERSION &&
+           s->bytes == sizeof *s;
+}
+
+void tp_snapshot_fences(const struct tp_snapshot *s, struct tp_drm_fences *out)
+{
+    out->in_fence_fd = *(const volatile uint32_t *)&s->fixed.in_fence_fd;
+    out->out_fence_ptr = *(const volatile uint32_t *)&s->fixed.out_fence_ptr;
+}
+
+void tp_snapshot_view_set(struct tp_snapshot_view *view, uint64_t capability, uint64_t value)
+{
+    switch (capability) {
+    case DRM_CLIENT_CAP_STEREO_3D:
+        view->stereo_3d = value;
+        break;
+    case DRM_CLIENT_CAP_UNIVERSAL_PLANES:
+        view->universal_planes = value;
+        break;
+    case DRM_CLIENT_CAP_ATOMIC:
+        view->atomic = view->universal_planes = view->aspect_ratio = value;
+        break;
+    case DRM_CLIENT_CAP_ASPECT_RATIO:
+        view->aspect_ratio = value;
+        break;
+    case DRM_CLIENT_CAP_WRITEBACK_CONNECTORS:
+        view->writeback = value;
+        break;
+    case DRM_CLIENT_CAP_CURSOR_PLANE_HOTSPOT:
+        view->cursor_hotspot = value;
+        break;
+    }
+}

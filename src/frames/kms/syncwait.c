@@ -1,0 +1,235 @@
+/* Waiting for syncobjs: calls that block, and eventfds that are told. */
+#include "frames/kms/syncobj.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+#define WAIT_FOR_SUBMIT_NS INT64_C(5000000000) /* DRM_SYNCOBJ_WAIT_FOR_SUBMIT_TIMEOUT */
+
+struct tp_sync_wait {
+    struct tp_syncobj **objects; /* owned, a reference each */
+    uint64_t *points;            /* owned; NULL: all 0 */
+    uint32_t n, flags;
+    uint32_t *first; /* in the call's struct */
+    bool transfer;   /* the call is made again, not ended */
+};
+
+struct tp_sync_event {
+    struct tp_sync_event *next;
+    struct tp_syncobj *object; /* not counted: it takes its events with it */
+    uint64_t point;
+    uint32_t flags;
+    int fd; /* owned */
+};
+
+void tp_sync_wait_free(struct tp_kms *kms, struct tp_sync_wait *w)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        tp_syncobj_put(kms, w->objects[i]);
+    free(w->objects);
+    free(w->points);
+    free(w);
+}
+
+static bool over(struct tp_syncobj *s, uint64_t point, uint32_t flags)
+{
+    if (!tp_syncobj_available(s, point))
+        return false;
+    return flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE || tp_syncobj_signalled(s, point);
+}
+
+static bool wait_is_over(struct tp_sync_wait *w)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (!over(w->objects[i], w->points ? w->points[i] : 0, w->flags))
+            continue;
+        if (!n++ && w->first)
+            *w->first = i;
+    }
+    return n == w->n || (n && !(w->flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL));
+}
+
+static void look_at_events(struct tp_kms *kms)
+{
+    for (struct tp_sync_event **at = &kms->sync_events, *e; (e = *at);) {
+        if (!over(e->object, e->point, e->flags)) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        eventfd_write(e->fd, 1);
+        close(e->fd);
+        free(e);
+    }
+}
+
+void tp_sync_look(struct tp_kms *kms)
+{
+    look_at_events(kms);
+    for (bool again = true; again;) {
+        again = false;
+        for (struct tp_waiter *w = kms->waiters; w && !again; w = w->next) {
+            if (w->kind != TP_WAIT_SYNCOBJ || !wait_is_over(w->sync))
+                continue;
+            again = true; /* the list may be another one afterwards */
+            if (w->sync->transfer)
+                tp_waiter_again(kms, w);
+            else
+                tp_waiter_end(kms, w, 0);
+        }
+    }
+}
+
+void tp_kms_fds_ready(struct tp_kms *kms)
+{
+    tp_sync_look(kms);
+    tp_tell(kms);
+}
+
+static unsigned add_fd(struct tp_syncobj *s, uint64_t point, int *fds, unsigned n, unsigned have)
+{
+    struct tp_fence *f = tp_syncobj_available(s, point) ? tp_syncobj_fence(s, point) : NULL;
+    if (!f || tp_fence_signalled(f))
+        return have;
+    if (have < n)
+        fds[have] = f->fd;
+    return have + 1;
+}
+
+unsigned tp_kms_poll_fds(const struct tp_kms *kms, int *fds, unsigned n)
+{
+    unsigned have = 0;
+    for (const struct tp_waiter *w = kms->waiters; w; w = w->next)
+        for (uint32_t i = 0; w->kind == TP_WAIT_SYNCOBJ && i < w->sync->n; i++)
+            have = add_fd(w->sync->objects[i], w->sync->points ? w->sync->points[i] : 0, fds, n, have);
+    for (const struct tp_sync_event *e = kms->sync_events; e; e = e->next)
+        have = add_fd(e->object, e->point, fds, n, have);
+    return have;
+}
+
+void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s)
+{
+    for (struct tp_sync_event **at = &kms->sync_events, *e; (e = *at);) {
+        if (e->object != s) {
+            at = &e->next;
+            continue;
+        }
+        *at = e->next;
+        close(e->fd);
+        free(e);
+    }
+}
+
+/* What the waits' structs have in common. */
+static int wait(struct tp_ioctl_call *c, uint64_t handles, const uint64_t *points, uint32_t n,
+                uint32_t flags, int64_t timeout_ns, uint32_t *first)
+{
+    if (!n)
+        return 0;
+    struct tp_sync_wait *w = tp_calloc(1, sizeof *w);
+    int r = tp_syncobj_array(c->file, handles, n, &w->objects);
+    if (r < 0) {
+        free(w);
+        return r;
+    }
+    for (w->n = 0; w->n < n; w->n++)
+        w->objects[w->n]->refs++;
+    w->flags = flags;
+    uint32_t none = *first;
+    *first = ~0u;
+    w->first = first;
+    if (points) {
+        w->points = tp_calloc(n, sizeof *points);
+        memcpy(w->points, points, n * sizeof *points);
+    }
+    bool may_come = flags & (DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE);
+    for (uint32_t i = 0; r == 0 && !may_come && i < n; i++)
+        if (!tp_syncobj_available(w->objects[i], points ? points[i] : 0))
+            r = -EINVAL;
+    bool done = r == 0 && wait_is_over(w);
+    if (r == 0 && !done && timeout_ns <= c->kms->now_ns)
+        r = -ETIME;
+    if (r < 0)
+        *first = none;
+    if (r < 0 || done) {
+        tp_sync_wait_free(c->kms, w);
+        return r;
+    }
+    struct tp_waiter *waiter = tp_waiter_add(c->file, TP_WAIT_SYNCOBJ, c->call, c->waiter);
+    waiter->sync = w;
+    waiter->deadline_ns = timeout_ns;
+    return TP_KMS_WAITS;
+}
+
+int tp_ioctl_syncobj_wait(struct tp_ioctl_call *c, void *arg)
+{
+    struct drm_syncobj_wait *a = arg;
+    if (a->flags & ~(uint32_t)(DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT |
+                               DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE))
+        return -EINVAL;
+    return wait(c, a->handles, NULL, a->count_handles, a->flags, a->timeout_nsec, &a->first_signaled);
+}
+
+int tp_ioctl_syncobj_timeline_wait(struct tp_ioctl_call *c, void *arg)
+{
+    struct drm_syncobj_timeline_wait *a = arg;
+    if (a->flags & ~(uint32_t)(DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT |
+                               DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE))
+        return -EINVAL;
+    return wait(c, a->handles, TP_ARRAY(uint64_t, a->points), a->count_handles, a->flags, a->timeout_nsec,
+                &a->first_signaled);
+}
+
+int tp_sync_transfer_later(struct tp_ioctl_call *c, struct tp_syncobj *from, uint64_t point)
+{
+    struct tp_sync_wait *w = tp_calloc(1, sizeof *w);
+    w->objects = tp_calloc(1, sizeof(struct tp_syncobj *));
+    w->objects[0] = from;
+    from->refs++;
+    w->n = 1;
+    w->points = tp_calloc(1, sizeof *w->points);
+    w->points[0] = point;
+    w->flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE;
+    w->transfer = true;
+    struct tp_waiter *waiter = tp_waiter_add(c->file, TP_WAIT_SYNCOBJ, c->call, c->waiter);
+    waiter->sync = w;
+    waiter->deadline_ns = c->kms->now_ns + WAIT_FOR_SUBMIT_NS;
+    return TP_KMS_WAITS;
+}
+
+static bool is_eventfd(int fd)
+{
+    char path[32], name[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, name, sizeof name);
+    static const char eventfd_name[] = "anon_inode:[eventfd]";
+    return n == (ssize_t)sizeof eventfd_name - 1 && !memcmp(name, eventfd_name, (size_t)n);
+}
+
+int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
+{
+    const struct drm_syncobj_eventfd *a = arg;
+    if (a->flags & ~(uint32_t)DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE || a->pad)
+        return -EINVAL;
+    struct tp_syncobj *s = tp_syncobj_find(c->file, a->handle);
+    if (!s)
+        return -ENOENT;
+    int fd = tp_call_fd(c->call, a->fd);
+    if (fd < 0)
+        return -EBADF;
+    if (!is_eventfd(fd))
+        return -EINVAL;
+    struct tp_sync_event *e = tp_calloc(1, sizeof *e);
+    *e = (struct tp_sync_event){c->kms->sync_events, s, a->point, a->flags, tp_call_take_fd(c->call, a->fd)};
+    c->kms->sync_events = e;
+    look_at_events(c->kms);
+    return 0;
+}

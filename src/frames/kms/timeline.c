@@ -1,0 +1,109 @@
+/* Fences, and what a syncobj makes of them: one, or a timeline (dma-fence-chain.c). */
+#include "frames/kms/syncobj.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+
+struct tp_fence *tp_fence_of_fd(int fd)
+{
+    struct tp_fence *f = tp_calloc(1, sizeof *f);
+    f->refs = 1;
+    f->fd = fd;
+    return f;
+}
+
+struct tp_fence *tp_fence_signalled_one(void)
+{
+    return tp_fence_of_fd(-1);
+}
+
+void tp_fence_put(struct tp_fence *f)
+{
+    if (!f || --f->refs)
+        return;
+    if (f->fd >= 0)
+        close(f->fd);
+    free(f);
+}
+
+bool tp_fence_signalled(struct tp_fence *f)
+{
+    if (f->fd < 0)
+        return true;
+    struct pollfd p = {.fd = f->fd, .events = POLLIN};
+    if (poll(&p, 1, 0) <= 0)
+        return false;
+    close(f->fd);
+    f->fd = -1;
+    return true;
+}
+
+/* Forgets the points that are signalled, from the first on. */
+static void collect(struct tp_syncobj *s)
+{
+    unsigned n = 0;
+    while (n < s->n_points && tp_fence_signalled(s->points[n].fence)) {
+        s->done = s->points[n].value;
+        tp_fence_put(s->points[n++].fence);
+    }
+    s->n_points -= n;
+    for (unsigned i = 0; n && i < s->n_points; i++)
+        s->points[i] = s->points[i + n];
+}
+
+void tp_syncobj_replace(struct tp_syncobj *s, struct tp_fence *f)
+{
+    if (f)
+        f->refs++;
+    tp_fence_put(s->fence);
+    for (unsigned i = 0; i < s->n_points; i++)
+        tp_fence_put(s->points[i].fence);
+    s->fence = f;
+    s->n_points = 0;
+    s->timeline = false;
+    s->last = s->done = 0;
+}
+
+void tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t point)
+{
+    if (s->fence)
+        TP_PUSH(s->points, s->n_points, s->cap_points) = (struct tp_point){0, s->fence};
+    s->fence = NULL;
+    s->timeline = true;
+    if (point > s->last)
+        s->last = point;
+    f->refs++;
+    TP_PUSH(s->points, s->n_points, s->cap_points) = (struct tp_point){s->last, f};
+    collect(s);
+}
+
+bool tp_syncobj_available(const struct tp_syncobj *s, uint64_t point)
+{
+    if (!s->timeline)
+        return s->fence && !point;
+    return point <= s->last;
+}
+
+struct tp_fence *tp_syncobj_fence(struct tp_syncobj *s, uint64_t point)
+{
+    if (!s->timeline)
+        return s->fence;
+    collect(s);
+    if (!s->n_points || (point && point <= s->done))
+        return NULL;
+    for (unsigned i = 0; point && i < s->n_points; i++)
+        if (s->points[i].value >= point)
+            return s->points[i].fence;
+    return s->points[s->n_points - 1].fence;
+}
+
+bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point)
+{
+    if (!s->timeline)
+        return s->fence && tp_fence_signalled(s->fence);
+    collect(s);
+    return !s->n_points || (point && point <= s->done);
+}
