@@ -141,12 +141,6 @@ static int set_on_plane(struct tp_kms *kms, unsigned i, enum tp_property p, uint
     }
     case TP_PROP_DAMAGE:
         return set_blob(kms, &s->damage, value, 0, sizeof(struct drm_mode_rect));
-    case TP_PROP_HOTSPOT_X:
-        s->hot_x = (int32_t)value;
-        return 0;
-    case TP_PROP_HOTSPOT_Y:
-        s->hot_y = (int32_t)value;
-        return 0;
     default:
         return -EINVAL;
     }
@@ -198,10 +192,6 @@ static uint64_t get_of_plane(const struct tp_kms *kms, const struct tp_plane_sta
         return plane->zpos;
     case TP_PROP_DAMAGE:
         return s->damage ? s->damage->id : 0;
-    case TP_PROP_HOTSPOT_X:
-        return (uint64_t)(int64_t)s->hot_x;
-    case TP_PROP_HOTSPOT_Y:
-        return (uint64_t)(int64_t)s->hot_y;
     default:
         return 0;
     }

@@ -19,8 +19,9 @@ int tp_ioctl_client_cap(struct tp_ioctl_call *c, void *arg)
         if (a->value > 2)
             return -EINVAL;
         break;
+    case DRM_CLIENT_CAP_CURSOR_PLANE_HOTSPOT: /* for the screens of virtual machines */
+        return -EOPNOTSUPP;
     case DRM_CLIENT_CAP_WRITEBACK_CONNECTORS:
-    case DRM_CLIENT_CAP_CURSOR_PLANE_HOTSPOT:
         if (!v->atomic || a->value > 1)
             return -EINVAL;
         break;

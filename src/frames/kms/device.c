@@ -103,7 +103,6 @@ static void make_plane(struct tp_kms *kms, unsigned crtc, int kind, unsigned zpo
         TP_PROP_CRTC_W, TP_PROP_CRTC_H, TP_PROP_SRC_X, TP_PROP_SRC_Y, TP_PROP_SRC_W, TP_PROP_SRC_H,
         TP_PROP_IN_FORMATS, TP_PROP_ALPHA, TP_PROP_BLEND, TP_PROP_ROTATION, TP_PROP_ZPOS, TP_PROP_DAMAGE,
     };
-    static const uint8_t cursors[] = {TP_PROP_HOTSPOT_X, TP_PROP_HOTSPOT_Y};
     unsigned i = kms->n_planes++;
     struct tp_plane *p = &kms->planes[i];
     p->id = new_object(kms, DRM_MODE_OBJECT_PLANE, i);
@@ -115,8 +114,6 @@ static void make_plane(struct tp_kms *kms, unsigned crtc, int kind, unsigned zpo
     p->state.alpha = 0xffff;
     p->state.fence = -1;
     attach(kms, TP_PLACE_OF_PLANE(i), all, sizeof all);
-    if (kind == TP_KMS_CURSOR)
-        attach(kms, TP_PLACE_OF_PLANE(i), cursors, sizeof cursors);
     if (kind == TP_KMS_PRIMARY)
         kms->crtcs[crtc].primary = i;
     if (kind == TP_KMS_CURSOR)

@@ -37,7 +37,6 @@ enum tp_property {
     TP_PROP_TYPE, TP_PROP_FB_ID, TP_PROP_IN_FENCE_FD, TP_PROP_CRTC_ID, TP_PROP_CRTC_X, TP_PROP_CRTC_Y,
     TP_PROP_CRTC_W, TP_PROP_CRTC_H, TP_PROP_SRC_X, TP_PROP_SRC_Y, TP_PROP_SRC_W, TP_PROP_SRC_H,
     TP_PROP_IN_FORMATS, TP_PROP_ALPHA, TP_PROP_BLEND, TP_PROP_ROTATION, TP_PROP_ZPOS, TP_PROP_DAMAGE,
-    TP_PROP_HOTSPOT_X, TP_PROP_HOTSPOT_Y,
     TP_PROP_ACTIVE, TP_PROP_MODE_ID, TP_PROP_OUT_FENCE_PTR, TP_PROP_VRR_ENABLED, TP_PROP_GAMMA_LUT,
     TP_PROP_GAMMA_LUT_SIZE,
     TP_PROP_EDID, TP_PROP_DPMS, TP_PROP_LINK_STATUS, TP_PROP_NON_DESKTOP, TP_PROP_TILE,
@@ -171,7 +170,6 @@ struct tp_plane_state {
     uint16_t alpha;
     uint8_t blend;
     struct tp_blob *damage;
-    int32_t hot_x, hot_y;
     int fence; /* index of the call's in_fds; only while it is being committed */
     bool visible;
 };
@@ -281,6 +279,8 @@ void tp_vblanks_release(struct tp_kms_file *file);
 void tp_syncobjs_release(struct tp_kms_file *file);
 void tp_syncobjs_finish(struct tp_kms *kms);
 unsigned tp_syncobjs_count(const struct tp_kms *kms);
+/* Something may have been signalled: ends what waited for it. */
+void tp_sync_look(struct tp_kms *kms);
 void tp_sync_wait_free(struct tp_kms *kms, struct tp_sync_wait *w);
 
 /* --- master.c --- */

@@ -180,8 +180,6 @@ static int cursor(struct tp_ioctl_call *c, const struct drm_mode_cursor2 *a)
             if (e < 0)
                 return e;
             made = true;
-            plane->state.hot_x = a->hot_x;
-            plane->state.hot_y = a->hot_y;
         }
     }
     struct drm_mode_set_plane set = {
@@ -220,21 +218,13 @@ int tp_ioctl_page_flip(struct tp_ioctl_call *c, void *arg)
 {
     const struct drm_mode_crtc_page_flip_target *a = arg;
     struct tp_kms *kms = c->kms;
-    uint32_t target = a->flags & DRM_MODE_PAGE_FLIP_TARGET;
-    if (a->flags & ~(uint32_t)DRM_MODE_PAGE_FLIP_FLAGS || (a->sequence && !target) ||
-        target == DRM_MODE_PAGE_FLIP_TARGET)
+    /* No target: DRM_CAP_PAGE_FLIP_TARGET is 0. */
+    if (a->flags & ~(uint32_t)(DRM_MODE_PAGE_FLIP_EVENT | DRM_MODE_PAGE_FLIP_ASYNC) || a->sequence)
         return -EINVAL;
     int i = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     if (i < 0)
         return -ENOENT;
     struct tp_crtc *crtc = &kms->crtcs[i];
-    if (!crtc->state.active)
-        return -EINVAL;
-    /* A flip is shown at the next vblank: whatever may be asked for, now or then, that comes first. */
-    if (target == DRM_MODE_PAGE_FLIP_TARGET_ABSOLUTE && (int32_t)(a->sequence - (uint32_t)crtc->sequence) > 1)
-        return -EINVAL;
-    if (target == DRM_MODE_PAGE_FLIP_TARGET_RELATIVE && a->sequence > 1)
-        return -EINVAL;
     const struct tp_plane_state *old = &kms->planes[crtc->primary].state;
     if (!old->fb)
         return -EBUSY;
@@ -244,7 +234,7 @@ int tp_ioctl_page_flip(struct tp_ioctl_call *c, void *arg)
     int r = fits(old->src_x, old->src_y, old->src_w, old->src_h, fb);
     if (r < 0)
         return r;
-    if (old->fb->format != fb->format)
+    if (old->fb->format != fb->format || !crtc->state.active)
         return -EINVAL;
     tp_state_begin(kms, c->file, c->call);
     kms->state.allow_modeset = false;

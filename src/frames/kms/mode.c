@@ -14,6 +14,7 @@
 #define RB2_V_SYNC 8
 #define RB2_V_BACK 6
 #define RB2_V_FRONT_MIN 1
+#define EXACT_TRIES 48u
 
 void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height, uint32_t refresh_mhz,
                   bool preferred)
@@ -28,7 +29,16 @@ void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height
     }
     uint64_t h_total = width + RB2_H_BLANK, v_total = height + blank;
     memset(out, 0, sizeof *out);
-    /* kHz, rounded: for 1080p60 the refresh is off by less than 1 part in 100,000. */
+    /* The clock is in kHz, and clients divide it by the totals: some lines more of blanking, until that comes out
+     * right to the mHz. */
+    for (unsigned more = 0; more < EXACT_TRIES; more++) {
+        uint64_t pixels = h_total * (v_total + more);
+        uint64_t clock = (pixels * refresh_mhz + 500000) / 1000000;
+        if ((clock * 1000000 + pixels / 2) / pixels != refresh_mhz)
+            continue;
+        v_total += more;
+        break;
+    }
     out->clock = (uint32_t)((h_total * v_total * refresh_mhz + 500000) / 1000000);
     out->hdisplay = (uint16_t)width;
     out->hsync_start = (uint16_t)(width + RB2_H_FRONT);

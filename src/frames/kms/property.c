@@ -46,8 +46,6 @@ static const struct definition DEFINITIONS[TP_PROP_COUNT] = {
                           {"rotate-0", "rotate-90", "rotate-180", "rotate-270", "reflect-x", "reflect-y"}},
     [TP_PROP_ZPOS] = {"zpos", RANGE | FIXED, 2, {0, TP_KMS_LAYERS - 1}, {0}},
     [TP_PROP_DAMAGE] = {"FB_DAMAGE_CLIPS", BLOB | ATOMIC, 0, {0}, {0}},
-    [TP_PROP_HOTSPOT_X] = {"HOTSPOT_X", SIGNED, 2, {S64(INT_MIN), INT_MAX}, {0}},
-    [TP_PROP_HOTSPOT_Y] = {"HOTSPOT_Y", SIGNED, 2, {S64(INT_MIN), INT_MAX}, {0}},
     [TP_PROP_ACTIVE] = {"ACTIVE", RANGE | ATOMIC, 2, {0, 1}, {0}},
     [TP_PROP_MODE_ID] = {"MODE_ID", BLOB | ATOMIC, 0, {0}, {0}},
     [TP_PROP_OUT_FENCE_PTR] = {"OUT_FENCE_PTR", RANGE | ATOMIC, 2, {0, UINT64_MAX}, {0}},

@@ -263,6 +263,7 @@ static int get_cap(const struct reader *r, struct drm_get_cap *a)
         a->value = r->s->fixed.cursor_height;
         return 0;
     case DRM_CAP_DUMB_PREFER_SHADOW: /* dumb buffers are cached memory */
+    case DRM_CAP_PAGE_FLIP_TARGET:
         return 0;
     case DRM_CAP_TIMESTAMP_MONOTONIC:
     case DRM_CAP_SYNCOBJ:
@@ -270,7 +271,6 @@ static int get_cap(const struct reader *r, struct drm_get_cap *a)
     case DRM_CAP_DUMB_BUFFER:
     case DRM_CAP_VBLANK_HIGH_CRTC:
     case DRM_CAP_ASYNC_PAGE_FLIP:
-    case DRM_CAP_PAGE_FLIP_TARGET:
     case DRM_CAP_ADDFB2_MODIFIERS:
     case DRM_CAP_CRTC_IN_VBLANK_EVENT:
     case DRM_CAP_ATOMIC_ASYNC_PAGE_FLIP:
@@ -418,9 +418,6 @@ void tp_snapshot_view_set(struct tp_snapshot_view *view, uint64_t capability, ui
         break;
     case DRM_CLIENT_CAP_WRITEBACK_CONNECTORS:
         view->writeback = value;
-        break;
-    case DRM_CLIENT_CAP_CURSOR_PLANE_HOTSPOT:
-        view->cursor_hotspot = value;
         break;
     }
 }

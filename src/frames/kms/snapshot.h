@@ -27,7 +27,7 @@ bool tp_snapshot_valid(const struct tp_snapshot *s, size_t bytes);
 
 /* What one open of the card has set about itself; the client keeps it, the server too. */
 struct tp_snapshot_view {
-    bool universal_planes, atomic, aspect_ratio, stereo_3d, writeback, cursor_hotspot;
+    bool universal_planes, atomic, aspect_ratio, stereo_3d, writeback;
     /* An ADDFB has succeeded on this card: from then on GETRESOURCES is for the server, which knows the
      * framebuffers (-ENOSYS). */
     bool framebuffers;

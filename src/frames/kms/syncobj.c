@@ -248,7 +248,6 @@ int tp_ioctl_syncobj_import(struct tp_ioctl_call *c, void *arg)
     struct tp_fence *f = tp_fence_of_fd(tp_call_take_fd(c->call, a->fd));
     tp_syncobj_replace(s, f);
     tp_fence_put(f);
-    tp_sync_look(c->kms);
     return 0;
 }
 
@@ -280,7 +279,6 @@ int tp_ioctl_syncobj_transfer(struct tp_ioctl_call *c, void *arg)
     else
         tp_syncobj_replace(to, f);
     tp_fence_put(f);
-    tp_sync_look(c->kms);
     return 0;
 }
 
@@ -314,7 +312,6 @@ int tp_ioctl_syncobj_signal(struct tp_ioctl_call *c, void *arg)
         tp_fence_put(f);
     }
     free(s);
-    tp_sync_look(c->kms);
     return 0;
 }
 
@@ -334,7 +331,6 @@ int tp_ioctl_syncobj_timeline_signal(struct tp_ioctl_call *c, void *arg)
         tp_fence_put(f);
     }
     free(s);
-    tp_sync_look(c->kms);
     return 0;
 }
 

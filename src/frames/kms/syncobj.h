@@ -35,7 +35,7 @@ struct tp_fence *tp_fence_signalled_one(void);
 /* Takes the descriptor. */
 struct tp_fence *tp_fence_of_fd(int fd);
 void tp_fence_put(struct tp_fence *f); /* NULL is fine */
-bool tp_fence_signalled(struct tp_fence *f);
+bool tp_fence_signalled(const struct tp_fence *f);
 
 /* NULL takes the fence away. */
 void tp_syncobj_replace(struct tp_syncobj *s, struct tp_fence *f);
@@ -45,6 +45,9 @@ bool tp_syncobj_available(const struct tp_syncobj *s, uint64_t point);
 bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point);
 /* The fence of an available point; borrowed; NULL: it is signalled. */
 struct tp_fence *tp_syncobj_fence(struct tp_syncobj *s, uint64_t point);
+/* Adds to fds (have of n are there) those that the point hangs on, signalled or not; answers how many there are
+ * now, with those that had no room. */
+unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n, unsigned have);
 struct tp_syncobj *tp_syncobj_create(struct tp_kms *kms);
 void tp_syncobj_put(struct tp_kms *kms, struct tp_syncobj *s);
 struct tp_syncobj *tp_syncobj_find(struct tp_kms_file *file, uint32_t handle);
@@ -54,7 +57,5 @@ int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n, str
 void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s);
 /* Makes a transfer again once the source's point has a fence. TP_KMS_WAITS. */
 int tp_sync_transfer_later(struct tp_ioctl_call *c, struct tp_syncobj *from, uint64_t point);
-/* Something was signalled: ends what waited for it. */
-void tp_sync_look(struct tp_kms *kms);
 
 #endif

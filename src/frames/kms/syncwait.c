@@ -94,24 +94,14 @@ void tp_kms_fds_ready(struct tp_kms *kms)
     tp_tell(kms);
 }
 
-static unsigned add_fd(struct tp_syncobj *s, uint64_t point, int *fds, unsigned n, unsigned have)
-{
-    struct tp_fence *f = tp_syncobj_available(s, point) ? tp_syncobj_fence(s, point) : NULL;
-    if (!f || tp_fence_signalled(f))
-        return have;
-    if (have < n)
-        fds[have] = f->fd;
-    return have + 1;
-}
-
 unsigned tp_kms_poll_fds(const struct tp_kms *kms, int *fds, unsigned n)
 {
     unsigned have = 0;
     for (const struct tp_waiter *w = kms->waiters; w; w = w->next)
         for (uint32_t i = 0; w->kind == TP_WAIT_SYNCOBJ && i < w->sync->n; i++)
-            have = add_fd(w->sync->objects[i], w->sync->points ? w->sync->points[i] : 0, fds, n, have);
+            have = tp_syncobj_fds(w->sync->objects[i], w->sync->points ? w->sync->points[i] : 0, fds, n, have);
     for (const struct tp_sync_event *e = kms->sync_events; e; e = e->next)
-        have = add_fd(e->object, e->point, fds, n, have);
+        have = tp_syncobj_fds(e->object, e->point, fds, n, have);
     return have;
 }
 
@@ -230,6 +220,5 @@ int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
     struct tp_sync_event *e = tp_calloc(1, sizeof *e);
     *e = (struct tp_sync_event){c->kms->sync_events, s, a->point, a->flags, tp_call_take_fd(c->call, a->fd)};
     c->kms->sync_events = e;
-    look_at_events(c->kms);
     return 0;
 }

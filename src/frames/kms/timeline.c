@@ -29,16 +29,10 @@ void tp_fence_put(struct tp_fence *f)
     free(f);
 }
 
-bool tp_fence_signalled(struct tp_fence *f)
+bool tp_fence_signalled(const struct tp_fence *f)
 {
-    if (f->fd < 0)
-        return true;
     struct pollfd p = {.fd = f->fd, .events = POLLIN};
-    if (poll(&p, 1, 0) <= 0)
-        return false;
-    close(f->fd);
-    f->fd = -1;
-    return true;
+    return f->fd < 0 || poll(&p, 1, 0) > 0;
 }
 
 /* Forgets the points that are signalled, from the first on. */
@@ -106,4 +100,17 @@ bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point)
         return s->fence && tp_fence_signalled(s->fence);
     collect(s);
     return !s->n_points || (point && point <= s->done);
+}
+
+unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n, unsigned have)
+{
+    const struct tp_fence *one = s->timeline ? NULL : s->fence;
+    for (unsigned i = 0; one || i < s->n_points; i++) {
+        const struct tp_fence *f = one ? one : s->points[i].fence;
+        if (f->fd >= 0 && have++ < n)
+            fds[have - 1] = f->fd;
+        if (one || (point && s->points[i].value >= point))
+            break;
+    }
+    return have;
 }
