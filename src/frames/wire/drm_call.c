@@ -227,35 +227,37 @@ static int get_arrays(const struct tp_drm_row *row, const uint64_t *asked, const
 }
 
 /* Gives the caller an atomic commit's fences: each address gets a descriptor, or -1 as from the kernel
- * where there is none. */
-static void get_fences(const struct tp_drm_row *row, const uint64_t *asked,
-                       const struct tp_drm_fences *fences, const uint8_t *indices,
-                       struct tp_frame *reply)
+ * where there is none. The answer has the values again, with indices for the addresses, where any fence
+ * came. */
+static int get_fences(const struct tp_drm_row *row, const uint64_t *asked,
+                      const struct tp_drm_fences *fences, struct source *s, struct tp_frame *reply)
 {
     const char *counts = user_array(asked, &row->arrays[1]);
     const char *props = user_array(asked, &row->arrays[2]);
     const char *values = user_array(asked, &row->arrays[3]);
     uint64_t n = counts ? sum_u32(counts, tp_drm_get(asked, row->arrays[1].count, 4)) : 0;
-    unsigned out = 0;
+    const uint8_t *now = NULL;
 
-    if (!props || !values)
-        return;
-    for (uint64_t i = 0; i < n && out < TP_FRAME_FDS; i++) {
+    if (!props || !values || n > TP_FRAME_BYTES)
+        return 0;
+    if (s->left > 0 && !(now = source_take(s, (size_t)n * sizeof(uint64_t))))
+        return -EIO;
+    for (uint64_t i = 0; i < n; i++) {
         uint32_t prop;
-        uint64_t value;
+        uint64_t value, index;
         int32_t fd = -1;
 
         memcpy(&prop, props + i * sizeof prop, sizeof prop);
         memcpy(&value, values + i * sizeof value, sizeof value);
         if (prop == 0 || prop != fences->out_fence_ptr || value == 0)
             continue;
-        if (indices) {
-            memcpy(&fd, indices + out * sizeof fd, sizeof fd);
-            fd = fd >= 0 ? tp_frame_take_fd(reply, (unsigned)fd) : -1;
+        if (now) {
+            memcpy(&index, now + i * sizeof index, sizeof index);
+            fd = index < TP_FRAME_FDS ? tp_frame_take_fd(reply, (unsigned)index) : -1;
         }
-        out++;
         memcpy((void *)(uintptr_t)value, &fd, sizeof fd);
     }
+    return 0;
 }
 
 /* Received descriptors are close-on-exec; these requests have a flag for it. */
@@ -318,11 +320,8 @@ int tp_drm_reply_decode(unsigned long request, void *arg, const struct tp_drm_fe
         return -EIO;
     read_struct(row, request, arg, asked);
     memcpy(now, body, row->bytes);
-    if (row->atomic) {
-        const uint8_t *indices = source_take(&s, TP_FRAME_FDS * sizeof(int32_t));
-
-        get_fences(row, asked, fences, result >= 0 ? indices : NULL, reply);
-    }
+    if (row->atomic && (r = get_fences(row, asked, fences, &s, reply)) < 0)
+        return r;
     if (result >= 0 && (r = get_arrays(row, asked, now, &s)) < 0)
         return r;
     restore_counts(row, asked, now);

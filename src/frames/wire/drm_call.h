@@ -9,9 +9,9 @@
  *
  * Descriptors: those that go in (PRIME_FD_TO_HANDLE, SYNCOBJ_FD_TO_HANDLE, values of the property
  * IN_FENCE_FD) travel beside the frame and stand in the struct as their index in in_fds; those that come
- * out (PRIME_HANDLE_TO_FD, …) as their index in out_fds. The value of an OUT_FENCE_PTR is 0, or 1 + the
- * index in out_fds at which its fence is to be put: 1, 2, … in the order of the commit; -1 there, or
- * nothing, is -1 for the caller, as the kernel says it of a test.
+ * out (PRIME_HANDLE_TO_FD, …) as their index in out_fds. The value of an OUT_FENCE_PTR is 0, or some other
+ * number that the core replaces by the index of its fence; where no fence came the caller gets -1, as
+ * from the kernel.
  */
 #ifndef TP_FRAMES_WIRE_DRM_CALL_H
 #define TP_FRAMES_WIRE_DRM_CALL_H
@@ -23,7 +23,10 @@
 
 #define TP_FRAME_CALL TP_FOURCC('T', 'I', 'O', 'C')   /* u32 request, u32 0, struct, arrays */
 #define TP_FRAME_REPLY TP_FOURCC('T', 'I', 'O', 'R')  /* i32 result, u32 request, struct, arrays; each padded to 8 */
-#define TP_FRAME_MAP TP_FOURCC('T', 'M', 'A', 'P')    /* u64 mmap offset; answered by TIOR with a memfd */
+#define TP_FRAME_MAP TP_FOURCC('T', 'M', 'A', 'P')    /* u64 mmap offset */
+
+/* A TMAP is answered by a TIOR of i32 result, u32 0, u64 size of the buffer, with its memory as
+ * descriptor 0. */
 
 /* Which properties of an atomic commit hold descriptors and addresses; 0: none. */
 struct tp_drm_fences {
@@ -60,7 +63,7 @@ struct tp_drm_call {
     size_t arg_bytes;
     int in_fds[TP_FRAME_FDS];  /* -1: taken */
     unsigned n_in_fds;
-    int out_fds[TP_FRAME_FDS]; /* what the core gives; moved */
+    int out_fds[TP_FRAME_FDS]; /* what the core gives, without gaps; moved */
     unsigned n_out_fds;
     uint8_t *memory; /* one block, kept between calls */
     size_t memory_bytes;

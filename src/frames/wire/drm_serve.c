@@ -165,15 +165,13 @@ ssize_t tp_drm_reply_encode(const struct tp_drm_call *call, int result, uint8_t 
     memcpy(out + len, wire,
            _IOC_SIZE(request) < row->bytes ? _IOC_SIZE(request) : row->bytes);
     len += struct_bytes;
-    if (row->atomic) {
-        int32_t indices[TP_FRAME_FDS], sent = 0;
+    if (row->atomic && result >= 0 && call->n_out_fds > 0) { /* where the core has put indices */
+        size_t bytes = (size_t)asked->arrays[3].n * row->arrays[3].element_bytes;
 
-        if (sizeof indices > room - len)
+        if (bytes > room - len)
             return -E2BIG;
-        for (unsigned i = 0; i < TP_FRAME_FDS; i++)
-            indices[i] = i < call->n_out_fds && call->out_fds[i] >= 0 ? sent++ : -1;
-        memcpy(out + len, indices, sizeof indices);
-        len += sizeof indices;
+        memcpy(out + len, call->memory + asked->arrays[3].offset, bytes);
+        len += bytes;
     }
     for (unsigned i = 0; result >= 0 && i < TP_DRM_ARRAYS && row->arrays[i].count_bytes > 0; i++) {
         const struct tp_drm_array *a = &row->arrays[i];

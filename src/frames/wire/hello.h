@@ -8,7 +8,8 @@
  *   THLO  struct tp_hello; to a scan-out or control connection the server answers with a THLO of its
  *         own. On a card's socket nothing comes back but drm_events: the answer comes on the channels.
  *   TCHN  on a card's socket, with one end of a socketpair: a new channel for calls (drm_call.h). The
- *         first frame on it is the server's THLO, with the snapshot (kms/snapshot.h) as descriptor 0.
+ *         first frame on it is the server's THLO, with the snapshot (kms/snapshot.h) as descriptor 0;
+ *         or a TIOR with the negative errno that the open is refused with.
  */
 #ifndef TP_FRAMES_WIRE_HELLO_H
 #define TP_FRAMES_WIRE_HELLO_H
@@ -34,7 +35,9 @@ enum tp_hello_kind {
 struct tp_hello {
     uint32_t version, oldest;
     uint32_t kind;
-    uint32_t reserved; /* 0 */
+    /* From the server, on a channel: bit N for each DRM_CLIENT_CAP N that the file has set; bit 0: it has
+     * made a framebuffer. Else 0. */
+    uint32_t client_caps;
     uint64_t capabilities;
 };
 

@@ -1,0 +1,209 @@
+#include "frames/shim/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frames/shim/config.h"
+#include "frames/shim/real.h"
+#include "frames/shim/tree_make.h"
+
+static struct {
+    char path[PATH_MAX / 2]; /* canonical, without a slash at its end */
+    size_t bytes;
+    uint64_t card_device, card_inode;
+} tree;
+static atomic_int state; /* 0: not looked for yet, 1: being made, 2: there, 3: there cannot be one */
+
+static bool make_tree(const struct tp_shim_config *c)
+{
+    char card[PATH_MAX];
+    struct stat st;
+    int n;
+
+    if (tp_tree_make(c->tree, c->tree_place, tree.path, sizeof tree.path) < 0)
+        return false;
+    tree.bytes = strlen(tree.path);
+    n = snprintf(card, sizeof card, "%s/dev/dri/card0", tree.path);
+    if (n >= (int)sizeof card || TP_REAL(fstatat)(AT_FDCWD, card, &st, 0) < 0)
+        return false;
+    tree.card_device = st.st_dev;
+    tree.card_inode = st.st_ino;
+    return true;
+}
+
+static bool ready(void)
+{
+    const struct tp_shim_config *c = tp_shim_config();
+    int seen = atomic_load_explicit(&state, memory_order_acquire), none = 0;
+
+    if (seen != 0)
+        return seen == 2;
+    if (!c || c->server_bytes == 0 || !atomic_compare_exchange_strong(&state, &none, 1))
+        return false;
+    seen = make_tree(c) ? 2 : 3;
+    atomic_store_explicit(&state, seen, memory_order_release);
+    return seen == 2;
+}
+
+/* Appends to an absolute path, by the letter: without empty parts, "." and "..". */
+static bool append(char out[PATH_MAX], size_t *len, const char *path)
+{
+    while (*path) {
+        size_t n = strcspn(path, "/");
+
+        if (n == 2 && path[0] == '.' && path[1] == '.') {
+            while (*len > 0 && out[--*len] != '/')
+                ;
+        } else if (n > 0 && !(n == 1 && path[0] == '.')) {
+            if (*len + n + 2 > PATH_MAX)
+                return false;
+            out[(*len)++] = '/';
+            memcpy(out + *len, path, n);
+            *len += n;
+        }
+        path += n;
+        path += *path == '/';
+    }
+    out[*len] = 0;
+    return true;
+}
+
+/* The folder that a descriptor is, as the client knows it. False: it is none. */
+static bool folder_of(int dir, char out[PATH_MAX])
+{
+    char link[40];
+    ssize_t n;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", dir);
+    n = TP_REAL(readlink)(link, out, PATH_MAX - 1);
+    if (n <= 0 || out[0] != '/')
+        return false;
+    out[n] = 0;
+    return true;
+}
+
+static bool starts_with(const char *path, const char *prefix)
+{
+    size_t n = strlen(prefix);
+
+    return !strncmp(path, prefix, n) && (path[n] == 0 || path[n] == '/');
+}
+
+/* Paths that may be ours begin so: all others are done with after two comparisons. */
+static bool may_be_ours(const char *path)
+{
+    while (path[0] == '/' && path[1] == '/')
+        path++;
+    return !strncmp(path, "/dev", 4) || !strncmp(path, "/sys", 4) || !strncmp(path, "/run", 4) ||
+           !strncmp(path, "/.", 2) || strstr(path, "/../") || strstr(path, "//");
+}
+
+static bool below_ours(const char *path)
+{
+    static const char *const ours[] = {
+        "/sys/class/drm",
+        "/sys/dev/char/226:0",
+        "/sys/devices/platform/turnpike",
+        "/sys/bus/platform/devices/turnpike",
+        "/run/udev/data/c226:0",
+    };
+
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        if (starts_with(path, ours[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Without udev's daemon there is no such file, and then libudev sends no events. */
+static bool lacks_udev(const char *path)
+{
+    return !strcmp(path, "/run/udev/control") && TP_REAL(access)(path, F_OK) < 0;
+}
+
+static bool console(const char *path, char *number)
+{
+    const struct tp_shim_config *c = tp_shim_config();
+    unsigned n = 0;
+
+    if (!c || !c->tty || strncmp(path, "/dev/tty", 8) || !path[8] || strlen(path) > 10)
+        return false;
+    for (path += 8; *path; path++) {
+        if (*path < '0' || *path > '9')
+            return false;
+        n = n * 10 + (unsigned)(*path - '0');
+    }
+    *number = (char)n;
+    return n < 64;
+}
+
+static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_MAX])
+{
+    char full[PATH_MAX] = "";
+    size_t len = 0;
+    bool inside = false;
+
+    if (path[0] != '/') {
+        if (dir == AT_FDCWD || !folder_of(dir, full))
+            return TP_PATH_REAL;
+        inside = starts_with(full, tree.path);
+        tp_tree_hide(full);
+        len = strcmp(full, "/") ? strlen(full) : 0;
+        if (!inside && !may_be_ours(full) && len > 0)
+            return TP_PATH_REAL;
+    }
+    if (!append(full, &len, path))
+        return TP_PATH_REAL;
+    if (console(full, out))
+        return TP_PATH_TTY;
+    if (strlen(full) + tree.bytes >= PATH_MAX)
+        return TP_PATH_REAL;
+    snprintf(out, PATH_MAX, "%s%.*s", tree.path, (int)(PATH_MAX - tree.bytes - 1), full);
+    if (!strcmp(full, "/dev/dri/card0"))
+        return TP_PATH_CARD;
+    if (inside) /* the kernel finds the way itself */
+        return TP_PATH_REAL;
+    if (below_ours(full) || !strcmp(full, "/dev/dri") || lacks_udev(full))
+        return TP_PATH_TREE;
+    return listing && !strcmp(full, "/sys/class") ? TP_PATH_TREE : TP_PATH_REAL;
+}
+
+enum tp_path tp_tree_find(int dir, const char *path, bool listing, char out[PATH_MAX])
+{
+    int kept = errno;
+    enum tp_path r = TP_PATH_REAL;
+
+    if (path && (path[0] == '/' ? may_be_ours(path) : dir != AT_FDCWD && path[0]) && ready())
+        r = find(dir, path, listing, out);
+    errno = kept;
+    return r;
+}
+
+bool tp_tree_is_card(uint64_t device, uint64_t inode)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == 2 && inode == tree.card_inode &&
+           device == tree.card_device;
+}
+
+bool tp_tree_card(uint64_t *device, uint64_t *inode)
+{
+    if (!ready())
+        return false;
+    *device = tree.card_device;
+    *inode = tree.card_inode;
+    return true;
+}
+
+void tp_tree_hide(char *path)
+{
+    if (atomic_load_explicit(&state, memory_order_acquire) != 2 || !starts_with(path, tree.path))
+        return;
+    memmove(path, path + tree.bytes, strlen(path + tree.bytes) + 1);
+    if (!*path)
+        strcpy(path, "/");
+}
