@@ -167,7 +167,8 @@ static int try_bionic(const struct tp_runner *r, const char *root, struct tp_err
     else if (status || !strstr(said, "always: "))
         result = tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, r->root,
                          "take all five files from one phone (docs/proving.md)",
-                         "no program starts with this runtime: %.300s", *said ? said : "it ends at once");
+                         "no program starts with this runtime: %.300s",
+                         *said ? said : "it ends at once");
     tp_buf_finish(&both);
     return result;
 }

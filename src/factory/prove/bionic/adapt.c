@@ -1,8 +1,8 @@
 /*
- * What differs between glibc, whose headers are compiled against, and bionic on arm64, for that part of
- * them that the client, the simulator and the stub use. Bionic's side is that of its public headers
- * (bits/signal_types.h, bits/pthread_types.h, setjmp.h, dlfcn.h, getopt.h, dirent.h) since API 21 for
- * 64 bits, where it is frozen.
+ * What differs between glibc, whose headers are compiled against, and bionic on arm64, for that
+ * part of them that the client, the simulator and the stub use. Bionic's side is that of its public
+ * headers (bits/signal_types.h, bits/pthread_types.h, setjmp.h, dlfcn.h, getopt.h, dirent.h) since
+ * API 21 for 64 bits, where it is frozen.
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -86,7 +86,8 @@ HIDDEN uint64_t tp_bionic_makedev(unsigned major, unsigned minor)
 void *__dso_handle HIDDEN = &__dso_handle;
 
 /* Every object has a pthread_atfork of its own there. */
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                      void *object);
 int tp_bionic_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
 HIDDEN int tp_bionic_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {

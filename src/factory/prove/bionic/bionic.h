@@ -1,9 +1,10 @@
 /*
- * Included before everything else when the client, the simulator and the platform's stub are compiled
- * for Android's C library, by the cross compiler with glibc's headers. Both libraries stand on the same
- * kernel and the same ABI of the processor; what this program uses and the two name or lay out
- * differently is here and in adapt.c, where equal layouts are asserted too. What bionic lacks, the link
- * finds: libc.S and libdl.S have the symbols of API 28, and no other may be used.
+ * Included before everything else when the client, the simulator and the platform's stub are
+ * compiled for Android's C library, by the cross compiler with glibc's headers. Both libraries
+ * stand on the same kernel and the same ABI of the processor; what this program uses and the two
+ * name or lay out differently is here and in adapt.c, where equal layouts are asserted too. What
+ * bionic lacks, the link finds: libc.S and libdl.S have the symbols of API 28, and no other may be
+ * used.
  */
 #ifndef TP_FACTORY_PROVE_BIONIC_H
 #define TP_FACTORY_PROVE_BIONIC_H
@@ -14,7 +15,7 @@
 #define __NO_INLINE__
 #endif
 
-/* The same function under bionic's name. (Which of the last a program meets depends on glibc's age.) */
+/* The same function under bionic's name. Which of the last are met depends on glibc's age. */
 #pragma redefine_extname __errno_location __errno
 #pragma redefine_extname __sigsetjmp sigsetjmp
 #pragma redefine_extname __isoc99_sscanf sscanf

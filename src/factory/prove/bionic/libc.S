@@ -1,7 +1,7 @@
 /*
- * A libc.so to link against: of the symbols that bionic has in API 28, for arm64, those that are used
- * here or might well be, and that mean the same when they are called as glibc's headers declare them
- * (or as bionic.h renames them). The real libc.so is that of the user's phone.
+ * A libc.so to link against: of the symbols that bionic has in API 28, for arm64, those that are
+ * used here or might well be, and that mean the same when they are called as glibc's headers
+ * declare them (or as bionic.h renames them). The real libc.so is that of the user's phone.
  */
     .macro functions names:vararg
     .irp name, \names
@@ -37,8 +37,8 @@
     functions printf, putchar, puts, snprintf, vfprintf, vsnprintf
     /* files, and the kernel */
     functions access, close, closedir, dup, eventfd, fcntl, fstat, ftruncate, getpid, ioctl, lseek
-    functions mkstemps, mmap, munmap, open, openat, opendir, pipe, poll, ppoll, read, readdir, readlink
-    functions realpath, stat, syscall, unlink, write
+    functions mkstemps, mmap, munmap, open, openat, opendir, pipe, poll, ppoll, read, readdir
+    functions readlink, realpath, stat, syscall, unlink, write
     /* time, signals, threads */
     functions clock_gettime, nanosleep, raise, sigaction, sigemptyset, sigfillset, usleep
     functions pthread_cond_broadcast, pthread_cond_init, pthread_cond_timedwait, pthread_cond_wait

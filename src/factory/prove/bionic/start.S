@@ -1,4 +1,4 @@
-/* Where the kernel, or linker64, begins the program: on the stack lie argc, argv, the environment. */
+/* Where linker64 begins the program: on the stack lie argc, argv and the environment. */
     .text
     .globl _start
     .hidden _start
