@@ -8,7 +8,7 @@ mesa=$(mesa_pristine) || exit
 status=$?
 while IFS= read -r line; do
     case $line in
-    *': noticed: '* | *': cannot be seen: '*) tap 0 "$line" ;;
+    *': noticed: '* | *': proved: '* | *': cannot be seen: '*) tap 0 "$line" ;;
     *' blamed**: '*) tap 1 "$line" ;;
     *) printf '# %s\n' "$line" ;;
     esac
