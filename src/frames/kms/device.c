@@ -10,6 +10,7 @@
 
 #define DEFAULT_CURSOR 256u
 #define MAX_REFRESH_MHZ 1000000u
+#define MAX_CLOCK_KHZ (1u << 24) /* of a DisplayID timing */
 #define DEFAULT_DPI 300u
 
 static uint32_t new_object(struct tp_kms *kms, uint32_t type, unsigned index)
@@ -52,6 +53,12 @@ static int check_output(const struct tp_kms_output *o, unsigned i, struct tp_err
                            "sizes go to 16384 pixels, refresh rates from 1 Hz to 1000 Hz",
                            "mode %ux%u at %u.%03u Hz cannot be", m->width_px, m->height_px,
                            m->refresh_mhz / 1000, m->refresh_mhz % 1000);
+        struct drm_mode_modeinfo made;
+        tp_mode_make(&made, m->width_px, m->height_px, m->refresh_mhz, false);
+        if (made.clock > MAX_CLOCK_KHZ)
+            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, where, "make it smaller or slower",
+                           "mode %ux%u at %u.%03u Hz has more pixels a second than an EDID can say",
+                           m->width_px, m->height_px, m->refresh_mhz / 1000, m->refresh_mhz % 1000);
     }
     if (o->vrr_min_mhz > o->vrr_max_mhz)
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, where, "give the lower rate first",
@@ -315,6 +322,19 @@ void *tp_kms_file_data(const struct tp_kms_file *file)
     return file->data;
 }
 
+static bool same_output(const struct tp_kms_output *a, const struct tp_kms_output *b)
+{
+    if (a->connected != b->connected || a->n_modes != b->n_modes || a->width_mm != b->width_mm ||
+        a->height_mm != b->height_mm || a->vrr_min_mhz != b->vrr_min_mhz || a->vrr_max_mhz != b->vrr_max_mhz ||
+        a->hdr != b->hdr || strncmp(a->name, b->name, sizeof a->name))
+        return false;
+    for (unsigned i = 0; i < a->n_modes; i++)
+        if (a->modes[i].width_px != b->modes[i].width_px || a->modes[i].height_px != b->modes[i].height_px ||
+            a->modes[i].refresh_mhz != b->modes[i].refresh_mhz)
+            return false;
+    return true;
+}
+
 int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_output *o, struct tp_error *e)
 {
     if (output >= kms->n_outputs)
@@ -322,6 +342,8 @@ int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_o
     int r = check_output(o, output, e);
     if (r < 0)
         return r;
+    if (same_output(o, &kms->connectors[output].output))
+        return 0;
     struct tp_kms_output same = *o; /* what the connector is does not change */
     same.connector_type = kms->connectors[output].output.connector_type;
     r = describe(kms, output, &same);

@@ -1,6 +1,6 @@
 /*
- * An EDID of the output: a 1.4 base block; a CTA-861 block where there is more to say (HDR, further timings);
- * DisplayID 2.0 blocks for timings that EDID's 18 bytes cannot hold (VESA E-EDID A2, CTA-861-H, VESA
+ * An EDID of the output: a 1.4 base block; a CTA-861 block for HDR; DisplayID 2.0 blocks for further timings,
+ * also those that EDID's 18 bytes cannot hold (VESA E-EDID A2, CTA-861-H, VESA
  * DisplayID 2.0).
  */
 #include "frames/kms/internal.h"
@@ -11,7 +11,8 @@
 #define BLOCK 128u
 #define DTD 18u
 #define TYPE7 20u
-#define TYPE7_MAX 5u /* of a DisplayID block */
+#define VGA_HZ 59u
+#define VGA_KHZ 31u
 #define HDR_NITS 115 /* code of 603 cd/m²: 50 · 2^(code / 32) */
 
 static void checksum(uint8_t *block)
@@ -69,17 +70,20 @@ static unsigned line_khz(const struct drm_mode_modeinfo *m)
     return (m->clock + m->htotal / 2) / m->htotal;
 }
 
+/* first: the base block's own timing, which may be none of the modes. */
 static void put_range(uint8_t *d, const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes,
-                      unsigned n)
+                      unsigned n, const struct drm_mode_modeinfo *first)
 {
-    unsigned v_min = ~0u, v_max = 0, h_min = ~0u, h_max = 0, clock = 0;
-    for (unsigned i = 0; i < n; i++) {
-        unsigned mhz = tp_mode_refresh_mhz(&modes[i]), khz = line_khz(&modes[i]);
+    unsigned v_min = o->hdr ? VGA_HZ : ~0u, v_max = o->hdr ? VGA_HZ : 0;
+    unsigned h_min = o->hdr ? VGA_KHZ : ~0u, h_max = 0, clock = 0;
+    for (unsigned i = 0; i <= n; i++) {
+        const struct drm_mode_modeinfo *m = i < n ? &modes[i] : first;
+        unsigned mhz = tp_mode_refresh_mhz(m), khz = line_khz(m);
         v_min = mhz / 1000 < v_min ? mhz / 1000 : v_min;
         v_max = (mhz + 999) / 1000 > v_max ? (mhz + 500) / 1000 : v_max;
         h_min = khz < h_min ? khz : h_min;
         h_max = khz + 1 > h_max ? khz + 1 : h_max;
-        clock = modes[i].clock > clock ? modes[i].clock : clock;
+        clock = m->clock > clock ? m->clock : clock;
     }
     if (o->vrr_max_mhz) {
         v_min = o->vrr_min_mhz / 1000 < v_min ? o->vrr_min_mhz / 1000 : v_min;
@@ -128,7 +132,6 @@ static void put_base(uint8_t *b, const struct tp_kms_output *o, const struct drm
     b[8] = (uint8_t)(id >> 8);
     b[9] = (uint8_t)id;
     b[10] = 1; /* product */
-    b[12] = (uint8_t)(index + 1);
     b[16] = 1; /* week */
     b[17] = 2025 - 1990;
     b[18] = 1;
@@ -141,9 +144,10 @@ static void put_base(uint8_t *b, const struct tp_kms_output *o, const struct drm
     b[23] = 120; /* gamma 2.2 */
     b[24] = (uint8_t)(0x02 | (o->hdr ? 0 : 0x04) | (o->vrr_max_mhz ? 0x01 : 0));
     put_colours(b, o->hdr);
-    memset(b + 38, 1, 16); /* no standard timings */
+    b[35] = o->hdr ? 0x20 : 0; /* 640x480 at 60 Hz: whoever has a CTA block must take it */
+    memset(b + 38, 1, 16);     /* no standard timings */
     put_dtd(b + 54, first, width_mm, height_mm);
-    put_range(b + 54 + DTD, o, modes, n);
+    put_range(b + 54 + DTD, o, modes, n, first);
     put_text(b + 54 + 2 * DTD, 0xfc, o->name[0] ? o->name : "Turnpike");
     char serial[14];
     snprintf(serial, sizeof serial, "%u", index + 1);
@@ -151,8 +155,8 @@ static void put_base(uint8_t *b, const struct tp_kms_output *o, const struct drm
 }
 
 /* The CTA block: colorimetry and HDR metadata, then as many timings as fit. Answers how many. */
-static unsigned put_cta(uint8_t *b, const struct tp_kms_output *o, const struct drm_mode_modeinfo *const *dtds,
-                        unsigned n, uint32_t width_mm, uint32_t height_mm)
+static unsigned put_cta(uint8_t *b, const struct drm_mode_modeinfo *const *dtds, unsigned n, uint32_t width_mm,
+                        uint32_t height_mm)
 {
     static const uint8_t blocks[] = {
         0xe2, 0x00, 0x4a,                                    /* selectable RGB range; IT and CE: underscanned */
@@ -162,12 +166,10 @@ static unsigned put_cta(uint8_t *b, const struct tp_kms_output *o, const struct 
     unsigned at = 4, done = 0;
     b[0] = 0x02;
     b[1] = 3;
-    if (o->hdr) {
-        memcpy(b + at, blocks, sizeof blocks);
-        at += sizeof blocks;
-    }
+    memcpy(b + at, blocks, sizeof blocks);
+    at += sizeof blocks;
     b[2] = (uint8_t)at;
-    b[3] = 0x80; /* IT formats underscanned by default; no native DTD here */
+    b[3] = 0x80; /* IT formats underscanned by default; no native timing here */
     while (done < n && at + DTD <= BLOCK - 1) {
         put_dtd(b + at, dtds[done++], width_mm, height_mm);
         at += DTD;
@@ -198,20 +200,69 @@ static void put_type7(uint8_t *d, const struct drm_mode_modeinfo *m)
     }
 }
 
-static void put_display_id(uint8_t *b, const struct drm_mode_modeinfo *const *modes, unsigned n)
+/* What the first DisplayID section must say: the product, its size and colours, what its link carries. */
+static unsigned put_product(uint8_t *b, const struct tp_kms_output *o, const struct drm_mode_modeinfo *m,
+                            uint32_t width_mm, uint32_t height_mm)
+{
+    static const uint8_t product[] = {0x20, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 25, 0};
+    /* Red, green, blue, white: x and y in 1/4096. */
+    static const uint16_t srgb[8] = {2621, 1352, 1229, 2458, 614, 246, 1281, 1348};
+    static const uint16_t p3[8] = {2785, 1311, 1085, 2826, 614, 246, 1281, 1348};
+    const uint16_t *c = o->hdr ? p3 : srgb;
+    uint8_t *d = b + sizeof product;
+    memcpy(b, product, sizeof product);
+    d[0] = 0x21;
+    d[1] = 0x80; /* sizes in mm */
+    d[2] = 29;
+    const unsigned sizes[4] = {width_mm, height_mm, m->hdisplay, m->vdisplay};
+    for (unsigned i = 0; i < 4; i++) {
+        d[3 + 2 * i] = (uint8_t)sizes[i];
+        d[4 + 2 * i] = (uint8_t)(sizes[i] >> 8);
+    }
+    d[11] = 0; /* scanned left to right, top to bottom; no audio */
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned x = c[2 * i], y = c[2 * i + 1];
+        d[12 + 3 * i] = (uint8_t)x;
+        d[13 + 3 * i] = (uint8_t)((y & 15) << 4 | x >> 8);
+        d[14 + 3 * i] = (uint8_t)(y >> 4);
+    }
+    /* Luminance in half floats: 600, 600 and 0.03 cd/m²; or not said. */
+    static const uint8_t light[6] = {0xb0, 0x60, 0xb0, 0x60, 0xae, 0x27}, unsaid[6] = {0, 0x80, 0, 0x80, 0, 0x80};
+    memcpy(d + 24, o->hdr ? light : unsaid, 6);
+    d[30] = o->hdr ? 3 : 2; /* 10 or 8 bits */
+    d[31] = 120;            /* gamma 2.2 */
+    d += 32;
+    d[0] = 0x26;
+    d[1] = 0;
+    d[2] = 9;
+    d[3] = o->hdr ? 0x06 : 0x02;  /* RGB at 8, or at 8 and 10 bits */
+    d[9] = o->hdr ? 0x41 : 0x01;  /* sRGB; BT.2020 with ST 2084 */
+    return sizeof product + 32 + 12;
+}
+
+/* Timings, as many as fit; the first section says what product this is. Answers how many. */
+static unsigned put_display_id(uint8_t *b, const struct tp_kms_output *o, uint32_t width_mm, uint32_t height_mm,
+                               const struct drm_mode_modeinfo *const *modes, unsigned n, bool first)
 {
     uint8_t *section = b + 1;
+    unsigned at = 4, end = BLOCK - 3; /* of the section: its head, and its checksum */
     b[0] = 0x70;
     section[0] = 0x20; /* 2.0 */
-    section[1] = BLOCK - 2 - 5; /* what lies between this head and its checksum */
-    section[2] = 0;             /* used as the base block says */
-    section[3] = 0;
-    uint8_t *block = section + 4;
-    block[0] = 0x22;
-    block[1] = 0;
-    block[2] = (uint8_t)(n * TYPE7);
-    for (unsigned i = 0; i < n; i++)
-        put_type7(block + 3 + i * TYPE7, modes[i]);
+    section[1] = BLOCK - 2 - 5;
+    section[2] = first ? 2 : 0; /* for any use */
+    if (first)
+        at += put_product(section + at, o, modes[0], width_mm, height_mm);
+    unsigned fit = (end - at - 3) / TYPE7;
+    fit = n < fit ? n : fit;
+    section[at] = 0x22;
+    section[at + 2] = (uint8_t)(fit * TYPE7);
+    for (unsigned i = 0; i < fit; i++)
+        put_type7(section + at + 3 + i * TYPE7, modes[i]);
+    return fit;
+}
+
+static void sum_section(uint8_t *section)
+{
     uint8_t sum = 0;
     for (unsigned i = 0; i < BLOCK - 3; i++)
         sum += section[i];
@@ -221,15 +272,16 @@ static void put_display_id(uint8_t *b, const struct drm_mode_modeinfo *const *mo
 size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes, unsigned n_modes,
                     uint32_t width_mm, uint32_t height_mm, unsigned index, uint8_t out[TP_EDID_BYTES])
 {
-    const struct drm_mode_modeinfo *small[TP_KMS_MODES], *large[TP_KMS_MODES];
-    unsigned n_small = 0, n_large = 0, blocks = 1;
+    const struct drm_mode_modeinfo *small[TP_KMS_MODES], *rest[TP_KMS_MODES + 1];
+    unsigned n_small = 0, n_rest = 1, blocks = 1;
     struct drm_mode_modeinfo stand_in;
     memset(out, 0, TP_EDID_BYTES);
+    rest[0] = &modes[0]; /* where there is DisplayID, it names the preferred mode */
     for (unsigned i = 0; i < n_modes; i++) {
         if (dtd_holds(&modes[i]))
             small[n_small++] = &modes[i];
-        else
-            large[n_large++] = &modes[i];
+        else if (i)
+            rest[n_rest++] = &modes[i];
     }
     if (!n_small) {
         /* The base block must have a timing: the preferred one, made smaller and slower until it fits. */
@@ -244,14 +296,18 @@ size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinf
     }
     put_base(out, o, modes, n_modes, width_mm, height_mm, index, small[0]);
     unsigned done = 1;
-    if (o->hdr || n_small > 1)
-        done += put_cta(out + BLOCK * blocks++, o, small + 1, n_small - 1, width_mm, height_mm);
-    while (done < n_small && n_large < TP_KMS_MODES)
-        large[n_large++] = small[done++];
-    for (unsigned at = 0; at < n_large && blocks < TP_EDID_BYTES / BLOCK; at += TYPE7_MAX) {
-        unsigned n = n_large - at < TYPE7_MAX ? n_large - at : TYPE7_MAX;
-        put_display_id(out + BLOCK * blocks++, large + at, n);
-    }
+    if (o->hdr)
+        done += put_cta(out + BLOCK * blocks++, small + 1, n_small - 1, width_mm, height_mm);
+    while (done < n_small)
+        rest[n_rest++] = small[done++];
+    unsigned first = blocks, put = 0;
+    bool more = n_rest > 1 || small[0] != &modes[0];
+    while (more && put < n_rest && blocks < TP_EDID_BYTES / BLOCK)
+        put += put_display_id(out + BLOCK * blocks++, o, width_mm, height_mm, rest + put, n_rest - put, !put);
+    if (more)
+        out[BLOCK * first + 4] = (uint8_t)(blocks - first - 1); /* sections that follow */
+    for (unsigned i = first; i < blocks; i++)
+        sum_section(out + BLOCK * i + 1);
     out[126] = (uint8_t)(blocks - 1);
     for (unsigned i = 0; i < blocks; i++)
         checksum(out + BLOCK * i);

@@ -73,7 +73,7 @@ uint32_t tp_mode_refresh_mhz(const struct drm_mode_modeinfo *m);
 
 /* --- edid.c --- */
 
-#define TP_EDID_BYTES 512
+#define TP_EDID_BYTES 640
 /* Describes an output; modes are those of its connector. Answers the length, a multiple of 128. */
 size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes, unsigned n_modes,
                     uint32_t width_mm, uint32_t height_mm, unsigned index, uint8_t out[TP_EDID_BYTES]);

@@ -161,7 +161,8 @@ void tp_kms_vblank(struct tp_kms *kms, unsigned crtc, uint64_t sequence, int64_t
 void tp_kms_flipped(struct tp_kms *kms, unsigned crtc, uint64_t serial, uint64_t sequence,
                     int64_t time_ns, int error);
 
-/* Plugs an output in or out, or gives it other modes. */
+/* Plugs an output in or out, or gives it other modes; its connector's type stays. The same as before is no
+ * news: ops.hotplug is not called. */
 int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_output *o,
                       struct tp_error *e);
 

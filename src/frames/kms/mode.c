@@ -14,7 +14,19 @@
 #define RB2_V_SYNC 8
 #define RB2_V_BACK 6
 #define RB2_V_FRONT_MIN 1
+#define V_FRONT_MAX 63u /* of a detailed timing in an EDID */
 #define EXACT_TRIES 48u
+
+static uint64_t clock_khz(uint64_t pixels, uint32_t refresh_mhz, uint64_t step)
+{
+    uint64_t per = 1000000 * step;
+    return (pixels * refresh_mhz + per / 2) / per * step;
+}
+
+static bool exact(uint64_t pixels, uint32_t refresh_mhz, uint64_t step)
+{
+    return (clock_khz(pixels, refresh_mhz, step) * 1000000 + pixels / 2) / pixels == refresh_mhz;
+}
 
 void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height, uint32_t refresh_mhz,
                   bool preferred)
@@ -29,24 +41,25 @@ void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height
     }
     uint64_t h_total = width + RB2_H_BLANK, v_total = height + blank;
     memset(out, 0, sizeof *out);
-    /* The clock is in kHz, and clients divide it by the totals: some lines more of blanking, until that comes out
-     * right to the mHz. */
-    for (unsigned more = 0; more < EXACT_TRIES; more++) {
-        uint64_t pixels = h_total * (v_total + more);
-        uint64_t clock = (pixels * refresh_mhz + 500000) / 1000000;
-        if ((clock * 1000000 + pixels / 2) / pixels != refresh_mhz)
-            continue;
-        v_total += more;
-        break;
-    }
-    out->clock = (uint32_t)((h_total * v_total * refresh_mhz + 500000) / 1000000);
+    /* An EDID has the clock in 10 kHz, and clients divide it by the totals: some lines more of blanking, until that
+     * comes out right to the mHz; or else in kHz. */
+    uint64_t step = 10, more = 0;
+    while (!exact(h_total * (v_total + more), refresh_mhz, step) && (++more < EXACT_TRIES || step == 10))
+        if (more == EXACT_TRIES) {
+            more = 0;
+            step = 1;
+        }
+    v_total += more < EXACT_TRIES ? more : 0;
+    out->clock = (uint32_t)clock_khz(h_total * v_total, refresh_mhz, step);
     out->hdisplay = (uint16_t)width;
     out->hsync_start = (uint16_t)(width + RB2_H_FRONT);
     out->hsync_end = out->hsync_start + RB2_H_SYNC;
     out->htotal = (uint16_t)h_total;
     out->vdisplay = (uint16_t)height;
-    out->vsync_end = (uint16_t)(v_total - RB2_V_BACK);
-    out->vsync_start = out->vsync_end - RB2_V_SYNC;
+    /* The front porch takes what is left over, as far as an EDID can say it. */
+    uint64_t front = v_total - height - RB2_V_SYNC - RB2_V_BACK;
+    out->vsync_start = (uint16_t)(height + (front < V_FRONT_MAX ? front : V_FRONT_MAX));
+    out->vsync_end = out->vsync_start + RB2_V_SYNC;
     out->vtotal = (uint16_t)v_total;
     out->vrefresh = (refresh_mhz + 500) / 1000;
     out->flags = DRM_MODE_FLAG_PHSYNC | DRM_MODE_FLAG_NVSYNC;
