@@ -1,6 +1,7 @@
 #include "factory/prove/lineup.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,12 @@ static struct tp_lineup_chip table_chip(const json_t *table, const json_t *entry
     return out;
 }
 
+static void add(struct tp_lineup *l, struct tp_lineup_chip chip)
+{
+    snprintf(chip.simulated, sizeof chip.simulated, "0x%08x", chip.chip_id);
+    TP_PUSH(l->at, l->n, l->cap) = chip;
+}
+
 void tp_lineup_make(const json_t *table, struct tp_lineup *out)
 {
     size_t n, i;
@@ -70,7 +77,7 @@ void tp_lineup_make(const json_t *table, struct tp_lineup *out)
     const struct tp_kgsl_chip *chips = tp_kgsl_chips(&n);
     *out = (struct tp_lineup){0};
     for (i = 0; i < n; i++)
-        TP_PUSH(out->at, out->n, out->cap) = known_chip(table, &chips[i]);
+        add(out, known_chip(table, &chips[i]));
     json_array_foreach(table, i, entry)
     {
         const char *name = text_of(entry, "name");
@@ -78,7 +85,7 @@ void tp_lineup_make(const json_t *table, struct tp_lineup *out)
         for (size_t k = 0; k < n && !there; k++)
             there = !strcmp(chips[k].name, name);
         if (!there)
-            TP_PUSH(out->at, out->n, out->cap) = table_chip(table, entry);
+            add(out, table_chip(table, entry));
     }
 }
 

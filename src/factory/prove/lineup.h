@@ -16,6 +16,7 @@ enum tp_lineup_what {
 struct tp_lineup_chip {
     const char *name;
     uint32_t chip_id; /* 0: none */
+    char simulated[12]; /* it as TURNPIKE_KGSL_CHIP has it: "0x43050a01" */
     enum tp_lineup_what what;
     const char *same_as, *why; /* or NULL */
 };

@@ -1,16 +1,15 @@
 #include "factory/prove/prove.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/driver_file.h"
 #include "base/fs.h"
-#include "base/proc.h"
 #include "factory/kgsl/chips.h"
 #include "factory/package/elf_note.h"
+#include "factory/prove/batch.h"
 #include "factory/prove/faults.h"
 #include "factory/prove/lineup.h"
 #include "factory/prove/promises.h"
@@ -26,6 +25,7 @@ struct proof {
     struct tp_lineup lineup; /* borrows from note */
     struct tp_runner runner;
     struct tp_validation validation;
+    const char *layers[2]; /* the client's options for a chip's run */
     char *work, *driver;
     json_t *chips, *fixed, *faults; /* faults: NULL: none asked for */
     bool ok;
@@ -111,44 +111,35 @@ static bool is_unknown(const struct proof *p, const struct tp_run_result *run, b
            json_integer_value(json_object_get(run->facts, "device_count")) == 0;
 }
 
-static int run_chip(struct proof *p, const struct tp_lineup_chip *chip, struct tp_error *e)
+/* Judges what a chip's run showed; takes the run. */
+static void judge_chip(struct proof *p, const struct tp_lineup_chip *chip, struct tp_run_result *run)
 {
-    struct tp_run_result run;
-    const char *arguments[] = {p->runner.layers, NULL};
-    char id[16];
-    snprintf(id, sizeof id, "0x%08x", chip->chip_id);
-    int r = tp_runner_run(&p->runner, p->driver, id, arguments, NULL, p->work, &run, e);
-    if (r) {
-        tp_run_result_finish(&run);
-        return r;
-    }
-    bool boots = false, good = run.done;
+    bool boots = false, good = run->done;
     size_t i;
     json_t *check;
-    json_array_foreach(run.checks, i, check)
+    json_array_foreach(run->checks, i, check)
     {
         bool ok = json_is_true(json_object_get(check, "ok"));
         boots = boots || (ok && !strcmp(text_of(check, "id"), "device"));
         good = good && ok;
     }
-    if (!run.done)
-        add_end(run.checks, "ends", &run);
-    tp_validation_add(&p->validation, &run);
-    struct tp_seen seen = {.chip = chip->name, .facts = run.facts, .calls = run.calls,
-                           .said = run.said, .elf = p->elf, .note = p->note};
+    if (!run->done)
+        add_end(run->checks, "ends", run);
+    tp_validation_add(&p->validation, run);
+    struct tp_seen seen = {.chip = chip->name, .facts = run->facts, .calls = run->calls,
+                           .said = run->said, .elf = p->elf, .note = p->note};
     good = good && boots;
     if (boots) {
-        check = leak_check(run.calls);
+        check = leak_check(run->calls);
         good = good && json_is_true(json_object_get(check, "ok"));
-        json_array_append_new(run.checks, check);
-        good = tp_promises_keep(&p->promises, &seen, true, run.checks) && good;
+        json_array_append_new(run->checks, check);
+        good = tp_promises_keep(&p->promises, &seen, true, run->checks) && good;
     }
-    bool unknown = is_unknown(p, &run, boots);
-    add_chip(p, chip, good ? "proved" : unknown ? "no-support" : "failed", run.facts, boots,
-             json_incref(run.checks));
+    bool unknown = is_unknown(p, run, boots);
+    add_chip(p, chip, good ? "proved" : unknown ? "no-support" : "failed", run->facts, boots,
+             json_incref(run->checks));
     p->ok = p->ok && (good || unknown);
-    tp_run_result_finish(&run);
-    return 0;
+    tp_run_result_finish(run);
 }
 
 /* What is told of a chip on which the driver is not started. */
@@ -178,54 +169,94 @@ static bool is_asked_for(const struct proof *p, const struct tp_lineup_chip *chi
            (!tp_kgsl_chip_find(p->req->chip, &one) && one.chip_id == chip->chip_id);
 }
 
-static int prove_chips(struct proof *p, struct tp_error *e)
+static int run_chips(struct proof *p, const struct tp_lineup_chip *const *chips, size_t n,
+                     struct tp_error *e)
 {
-    size_t asked = 0;
-    int r = 0;
-    for (size_t i = 0; i < p->lineup.n && !r; i++) {
-        const struct tp_lineup_chip *chip = &p->lineup.at[i];
-        if (!is_asked_for(p, chip))
-            continue;
-        asked++;
-        if (tp_interrupted())
-            r = tp_fail(e, TP_STATUS_FAILED, -EINTR, p->req->file, NULL, "interrupted");
-        else if (chip->what == TP_LINEUP_RUNS)
-            r = run_chip(p, chip, e);
-        else
-            tell_chip(p, chip);
+    struct tp_batch_job *jobs = tp_calloc(n ? n : 1, sizeof *jobs);
+    size_t n_jobs = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (chips[i]->what == TP_LINEUP_RUNS)
+            jobs[n_jobs++] = (struct tp_batch_job){chips[i]->simulated, p->layers, NULL};
     }
-    if (!r && !asked)
-        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--chip", "`turnpike chips` lists them",
-                    "there is no chip '%s'", p->req->chip);
+    struct tp_batch *batch = tp_batch_begin(&p->runner, p->driver, p->work, jobs, n_jobs);
+    int r = 0;
+    for (size_t i = 0, job = 0; i < n && !r; i++) {
+        struct tp_run_result run;
+        if (chips[i]->what != TP_LINEUP_RUNS)
+            tell_chip(p, chips[i]);
+        else if (!(r = tp_batch_take(batch, job++, &run, e)))
+            judge_chip(p, chips[i], &run);
+        else
+            tp_run_result_finish(&run);
+    }
+    tp_batch_end(batch);
+    free(jobs);
     return r;
 }
 
-/* Promises that ask for a run of their own, each on the newest chip that the driver knows. */
+static int prove_chips(struct proof *p, struct tp_error *e)
+{
+    const struct tp_lineup_chip **asked = tp_calloc(p->lineup.n + 1, sizeof *asked);
+    size_t n = 0;
+    for (size_t i = 0; i < p->lineup.n; i++) {
+        if (is_asked_for(p, &p->lineup.at[i]))
+            asked[n++] = &p->lineup.at[i];
+    }
+    int r = n ? run_chips(p, asked, n, e) :
+                tp_fail(e, TP_STATUS_INPUT, -EINVAL, "--chip", "`turnpike chips` lists them",
+                        "there is no chip '%s'", p->req->chip);
+    free(asked);
+    return r;
+}
+
+/* What came of the run that promise i asked for; takes the run. */
+static void judge_run(struct proof *p, int i, struct tp_run_result *run)
+{
+    struct tp_seen seen = {.facts = run->facts, .calls = run->calls, .checks = run->checks,
+                           .said = run->said, .note = p->note};
+    if (!run->done) {
+        add_end(p->fixed, p->promises.at[i].patch, run);
+        p->ok = false;
+    } else {
+        p->ok = tp_promises_keep_run(&p->promises, i, &seen, p->fixed) && p->ok;
+    }
+    tp_run_result_finish(run);
+}
+
+/* Promises that ask for a run of their own, each on the chip that it names or on the usual one. */
 static int prove_runs(struct proof *p, const char *chip, struct tp_error *e)
 {
+    size_t most = (size_t)p->promises.n + 1, n = 0;
+    struct tp_client_words *words = tp_calloc(most, sizeof *words);
+    struct tp_batch_job *jobs = tp_calloc(most, sizeof *jobs);
+    int *whose = tp_calloc(most, sizeof *whose);
     for (int i = 0; i < p->promises.n; i++) {
         const struct tp_promise *promise = &p->promises.at[i];
-        struct tp_client_words words;
         if (!tp_promises_is_run(&p->promises, i))
             continue;
-        tp_expect_split_run(&promise->expect, &words);
-        struct tp_run_result run;
-        int r = tp_runner_run(&p->runner, p->driver, promise->chip ? promise->chip : chip,
-                              words.arguments, words.env, p->work, &run, e);
-        struct tp_seen seen = {.facts = run.facts, .calls = run.calls, .checks = run.checks,
-                               .said = run.said, .note = p->note};
-        if (!r && !run.done) {
-            add_end(p->fixed, promise->patch, &run);
-            p->ok = false;
-        } else if (!r) {
-            p->ok = tp_promises_keep_run(&p->promises, i, &seen, p->fixed) && p->ok;
-        }
-        tp_run_result_finish(&run);
-        tp_client_words_finish(&words);
-        if (r)
-            return r;
+        tp_expect_split_run(&promise->expect, &words[n]);
+        jobs[n] = (struct tp_batch_job){.chip = promise->chip ? promise->chip : chip,
+                                        .arguments = words[n].arguments,
+                                        .env = words[n].env};
+        whose[n++] = i;
     }
-    return 0;
+    struct tp_batch *batch = tp_batch_begin(&p->runner, p->driver, p->work, jobs, n);
+    int r = 0;
+    for (size_t k = 0; k < n && !r; k++) {
+        struct tp_run_result run;
+        r = tp_batch_take(batch, k, &run, e);
+        if (!r)
+            judge_run(p, whose[k], &run);
+        else
+            tp_run_result_finish(&run);
+    }
+    tp_batch_end(batch);
+    for (size_t k = 0; k < n; k++)
+        tp_client_words_finish(&words[k]);
+    free(whose);
+    free(jobs);
+    free(words);
+    return r;
 }
 
 /* The chip for runs that are about the driver and not about a chip: a usual one of the newest
@@ -318,6 +349,7 @@ static int prove(struct proof *p, struct tp_error *e)
                            p->runner.why);
         return 0;
     }
+    p->layers[0] = p->runner.layers;
     r = prove_chips(p, e);
     json_t *watched = tp_validation_check(&p->validation);
     if (watched)

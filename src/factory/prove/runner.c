@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -9,34 +10,13 @@
 
 #include "base/cache.h"
 #include "base/fs.h"
+#include "base/parts.h"
 #include "base/proc.h"
 #include "factory/prove/bionic_root.h"
 
 enum { RUN_MS = 120000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
 
 #define QEMU "qemu-aarch64-static"
-
-/* Beside the program, as meson lays it out, or installed. */
-static char *find_part(const char *in_build, const char *installed, struct tp_error *e)
-{
-    char *self = realpath("/proc/self/exe", NULL);
-    char *slash = self ? strrchr(self, '/') : NULL;
-    if (slash)
-        *slash = 0;
-    char *path = tp_join(self ? self : ".", in_build);
-    if (!tp_exists(path)) {
-        free(path);
-        path = tp_join(self ? self : ".", installed);
-    }
-    free(self);
-    if (tp_exists(path))
-        return path;
-    tp_fail(e, TP_STATUS_MISSING, -ENOENT, path,
-            "build turnpike with the cross compiler there: ./setup, then ninja -C build",
-            "a part of turnpike is not there");
-    free(path);
-    return NULL;
-}
 
 /* Android's libraries whose functions the stub has, or the client. */
 static const char *const platform[] = {"libcutils.so", "libhardware.so", "liblog.so",
@@ -73,12 +53,9 @@ static int init_bionic(struct tp_runner *r, const char *root, struct tp_error *e
         return -ENOENT;
     r->how = TP_RUNS_BIONIC;
     r->root = tp_absolute(root);
-    r->client = find_part("src/factory/prove/bionic/prove-client-bionic",
-                          "../lib/turnpike/prove-client-bionic", e);
-    r->simulator = find_part("src/factory/prove/bionic/libturnpike-kgsl-bionic.so",
-                             "../lib/turnpike/libturnpike-kgsl-bionic.so", e);
-    r->stub = find_part("src/factory/prove/bionic/libturnpike-android-stub-bionic.so",
-                        "../lib/turnpike/libturnpike-android-stub-bionic.so", e);
+    r->client = tp_part_path("src/factory/prove/bionic/prove-client-bionic", e);
+    r->simulator = tp_part_path("src/factory/prove/bionic/libturnpike-kgsl-bionic.so", e);
+    r->stub = tp_part_path("src/factory/prove/bionic/libturnpike-android-stub-bionic.so", e);
     return r->client && r->simulator && r->stub ? 0 : -ENOENT;
 }
 
@@ -113,21 +90,16 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, const char *bi
         r->layers = tp_strdup("--layers=auto");
     r->how = native ? TP_RUNS_NATIVE : TP_RUNS_QEMU;
     if (native) {
-        r->client = find_part("src/factory/prove/client/prove-client",
-                              "../lib/turnpike/prove-client", e);
-        r->simulator = find_part("src/factory/kgsl/libturnpike-kgsl.so",
-                                 "../lib/turnpike/libturnpike-kgsl.so", e);
+        r->client = tp_part_path("src/factory/prove/client/prove-client", e);
+        r->simulator = tp_part_path("src/factory/kgsl/libturnpike-kgsl.so", e);
         if (needs(elf, platform[0]) &&
-            !(r->stub = find_part("src/factory/prove/libturnpike-android-stub.so",
-                                  "../lib/turnpike/libturnpike-android-stub.so", e)))
+            !(r->stub = tp_part_path("src/factory/prove/libturnpike-android-stub.so", e)))
             return -ENOENT;
     } else {
         if (need_qemu(e))
             return -ENOENT;
-        r->client = find_part("src/factory/prove/client/prove-client-arm64",
-                              "../lib/turnpike/prove-client-arm64", e);
-        r->simulator = find_part("src/factory/kgsl/libturnpike-kgsl-arm64.so",
-                                 "../lib/turnpike/libturnpike-kgsl-arm64.so", e);
+        r->client = tp_part_path("src/factory/prove/client/prove-client-arm64", e);
+        r->simulator = tp_part_path("src/factory/kgsl/libturnpike-kgsl-arm64.so", e);
         r->root = tp_arm64_sysroot_dir(e);
         int failed = r->root ? tp_arm64_sysroot_make(r->root, e) : -ENOENT;
         if (failed)
@@ -245,7 +217,8 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
 {
     *out = (struct tp_run_result){
         .facts = json_object(), .checks = json_array(), .calls = json_array()};
-    char *log = tp_join(work, "calls.jsonl");
+    static atomic_uint runs; /* several at once have a log each */
+    char *log = tp_asprintf("%s/calls-%u.jsonl", work, atomic_fetch_add(&runs, 1));
     char *chip_env = tp_asprintf("TURNPIKE_KGSL_CHIP=%s", chip);
     char *log_env = tp_asprintf("TURNPIKE_KGSL_LOG=%s", log);
     char *preload = tp_asprintf("LD_PRELOAD=%s", r->simulator);
@@ -279,7 +252,6 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     for (int i = 0; env && env[i] && i < MAX_ARGUMENTS; i++)
         environment[m++] = env[i];
     environment[m] = NULL;
-    tp_remove_tree(log, NULL);
     struct tp_buf err = {0};
     struct tp_error ran = {0};
     struct tp_cmd cmd = {.argv = argv,
@@ -295,6 +267,7 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
         result = tp_fail(e, ran.status, out->status, ran.where, ran.todo, "%s", ran.what);
     if (!result)
         result = read_log(log, out->calls, e);
+    tp_remove_tree(log, NULL);
     size_t skip = err.len > 600 ? err.len - 600 : 0;
     out->said = tp_strdup(tp_buf_str(&err) + skip);
     tp_buf_finish(&err);

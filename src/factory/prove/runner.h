@@ -48,7 +48,7 @@ int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_err
 
 /* chip: a name that the simulator knows. arguments: the client's options besides the driver,
  * NULL-terminated; env: "NAME=value" for the driver, NULL-terminated; both may be NULL. work: a folder
- * for the log, prepared. */
+ * for the log, prepared. Threads may run several at once. */
 int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chip,
                   const char *const *arguments, const char *const *env, const char *work,
                   struct tp_run_result *out, struct tp_error *e);

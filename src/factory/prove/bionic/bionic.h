@@ -15,6 +15,13 @@
 #define __NO_INLINE__
 #endif
 
+/* glibc from 2.38 on reads numbers by functions of its own where _GNU_SOURCE is set. */
+#include <features.h>
+#undef __GLIBC_USE_C2X_STRTOL
+#define __GLIBC_USE_C2X_STRTOL 0
+#undef __GLIBC_USE_C23_STRTOL
+#define __GLIBC_USE_C23_STRTOL 0
+
 /* The same function under bionic's name. Which of the last are met depends on glibc's age. */
 #pragma redefine_extname __errno_location __errno
 #pragma redefine_extname __sigsetjmp sigsetjmp
