@@ -55,7 +55,7 @@ static void the_first_timing_is_the_preferred_mode(void **state)
     const uint8_t *d = e + 54;
     const struct drm_mode_modeinfo *m = &o.modes[0];
     assert_true(m->type & DRM_MODE_TYPE_PREFERRED);
-    assert_int_equal((d[0] | d[1] << 8) * 10, m->clock);
+    assert_in_range((d[0] | d[1] << 8) * 10 + 5 - (int)m->clock, 0, 10); /* in 10 kHz */
     assert_int_equal(d[2] | (d[4] & 0xf0) << 4, m->hdisplay);
     assert_int_equal(d[3] | (d[4] & 0x0f) << 8, m->htotal - m->hdisplay);
     assert_int_equal(d[5] | (d[7] & 0xf0) << 4, m->vdisplay);
@@ -98,9 +98,8 @@ static void edid_decode_finds_nothing_wrong(void **state)
         snprintf(command, sizeof command, "edid-decode --check %s >%s.txt 2>&1", path, path);
         int r = system(command);
         if (r != 0) {
-            snprintf(command, sizeof command, "grep -iE 'fail|warn|error|:' %s.txt >&2", path);
-            if (system(command) != 0)
-                print_error("edid-decode said nothing\n");
+            snprintf(command, sizeof command, "sed -n '/^Warnings/,$p' %s.txt >&2", path);
+            assert_int_equal(system(command), 0);
         }
         unlink(path);
         snprintf(command, sizeof command, "%s.txt", path);

@@ -176,7 +176,7 @@ struct pending *drm_start(struct file *f, unsigned long request, void *arg)
         assert_int_equal(pthread_create(&p->thread, NULL, call_in_thread, p), 0);
         return p;
     }
-    int r = own_call(p);
+    int r = own_call(p, true);
     if (r != TP_KMS_WAITS) {
         p->answered = true;
         p->result = r;
@@ -225,12 +225,12 @@ void drm_abandon(struct pending *p)
     forget(p);
 }
 
-int drm(struct file *f, unsigned long request, void *arg)
+static int call(struct file *f, unsigned long request, void *arg, bool may_snapshot)
 {
     if (is_real())
         return real_call(f, request, arg);
     struct pending p = {.file = f, .request = request, .arg = arg};
-    int r = own_call(&p);
+    int r = own_call(&p, may_snapshot);
     if (r != TP_KMS_WAITS)
         return r;
     for (int i = 0; i < 20000 && !p.done; i++)
@@ -238,6 +238,16 @@ int drm(struct file *f, unsigned long request, void *arg)
     if (!p.done)
         fail_msg("ioctl %#lx never ended", request);
     return own_answer(&p);
+}
+
+int drm(struct file *f, unsigned long request, void *arg)
+{
+    return call(f, request, arg, true);
+}
+
+int drm_server(struct file *f, unsigned long request, void *arg)
+{
+    return call(f, request, arg, false);
 }
 
 void tick(unsigned crtc)

@@ -111,6 +111,8 @@ void break_memory(bool broken);
 void break_screen(unsigned crtc, int err);
 /* The snapshot is up to date after it: for tests that call the core themselves. */
 void settle(void);
+/* The same call as drm(), answered by the server whatever TURNPIKE_TEST_VIA says. */
+int drm_server(struct file *f, unsigned long request, void *arg);
 /* Open descriptors of this process. */
 unsigned n_descriptors(void);
 

@@ -305,9 +305,9 @@ int own_answer(struct pending *p)
     return r;
 }
 
-int own_call(struct pending *p)
+int own_call(struct pending *p, bool may_snapshot)
 {
-    if (dev.via_snapshot) {
+    if (dev.via_snapshot && may_snapshot) {
         int r = tp_snapshot_query(dev.snapshot, &p->file->view, p->request, p->arg);
         if (r != -ENOSYS)
             return r;
