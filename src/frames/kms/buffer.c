@@ -40,6 +40,11 @@ void tp_buffer_use(struct tp_buffer *b)
     b->uses++;
 }
 
+static struct tp_buffer **slot(struct tp_kms *kms, uint64_t inode)
+{
+    return &kms->buffers[inode % TP_KMS_BUFFER_SLOTS];
+}
+
 void tp_buffer_unuse(struct tp_kms *kms, struct tp_buffer *b)
 {
     if (--b->uses)
@@ -47,7 +52,7 @@ void tp_buffer_unuse(struct tp_kms *kms, struct tp_buffer *b)
     if (b->prev)
         b->prev->next = b->next;
     else
-        kms->buffers = b->next;
+        *slot(kms, b->inode) = b->next;
     if (b->next)
         b->next->prev = b->prev;
     tp_buffer_unref(b);
@@ -95,10 +100,11 @@ static struct tp_buffer *create(struct tp_kms *kms, int fd, uint64_t bytes, uint
         kms->next_map = FIRST_MAP;
     b->map_offset = kms->next_map;
     kms->next_map += (bytes + PAGE - 1) / PAGE * PAGE;
-    b->next = kms->buffers;
+    struct tp_buffer **head = slot(kms, inode);
+    b->next = *head;
     if (b->next)
         b->next->prev = b;
-    kms->buffers = b;
+    *head = b;
     return b;
 }
 
@@ -158,11 +164,12 @@ int tp_ioctl_gem_flink(struct tp_ioctl_call *c, void *arg)
 int tp_ioctl_gem_open(struct tp_ioctl_call *c, void *arg)
 {
     struct drm_gem_open *a = arg;
-    for (struct tp_buffer *b = c->kms->buffers; b; b = b->next)
-        if (b->name && b->name == a->name) {
-            a->size = b->bytes;
-            return tp_buffer_handle(c->file, b, 0, &a->handle);
-        }
+    for (unsigned i = 0; i < TP_KMS_BUFFER_SLOTS; i++)
+        for (struct tp_buffer *b = c->kms->buffers[i]; b; b = b->next)
+            if (b->name && b->name == a->name) {
+                a->size = b->bytes;
+                return tp_buffer_handle(c->file, b, 0, &a->handle);
+            }
     return -ENOENT;
 }
 
@@ -195,7 +202,7 @@ int tp_ioctl_prime_import(struct tp_ioctl_call *c, void *arg)
     int r = look_at(fd, &bytes, &device, &inode);
     if (r < 0)
         return r;
-    struct tp_buffer *b = c->kms->buffers;
+    struct tp_buffer *b = *slot(c->kms, inode);
     while (b && (b->device != device || b->inode != inode))
         b = b->next;
     if (b)
@@ -274,16 +281,17 @@ int tp_ioctl_destroy_dumb(struct tp_ioctl_call *c, void *arg)
 
 int tp_kms_map(struct tp_kms_file *file, uint64_t offset, int *fd, uint64_t *bytes)
 {
-    for (struct tp_buffer *b = file->kms->buffers; b; b = b->next) {
-        if (b->map_offset != offset || b->imported)
+    for (unsigned i = 0; i < file->handles.n; i++) {
+        const struct tp_buffer *b = file->handles.entries[i].p;
+        if (!b || b->map_offset != offset || b->imported)
             continue;
-        for (unsigned i = 0; i < file->handles.n; i++)
-            if (file->handles.entries[i].p == b) {
-                *fd = b->fd;
-                *bytes = b->bytes;
-                return 0;
-            }
-        return -EACCES;
+        *fd = b->fd;
+        *bytes = b->bytes;
+        return 0;
     }
+    for (unsigned i = 0; i < TP_KMS_BUFFER_SLOTS; i++)
+        for (const struct tp_buffer *b = file->kms->buffers[i]; b; b = b->next)
+            if (b->map_offset == offset && !b->imported)
+                return -EACCES;
     return -EINVAL;
 }

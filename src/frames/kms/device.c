@@ -362,10 +362,11 @@ void tp_kms_count(const struct tp_kms *kms, struct tp_kms_counts *out)
     *out = (struct tp_kms_counts){.files = kms->n_files};
     for (unsigned i = 0; i < kms->objects.n; i++)
         out->fbs += kms->objects.entries[i].p && kms->objects.entries[i].tag == DRM_MODE_OBJECT_FB;
-    for (const struct tp_buffer *b = kms->buffers; b; b = b->next) {
-        out->buffers++;
-        out->buffer_bytes += b->bytes;
-    }
+    for (unsigned i = 0; i < TP_KMS_BUFFER_SLOTS; i++)
+        for (const struct tp_buffer *b = kms->buffers[i]; b; b = b->next) {
+            out->buffers++;
+            out->buffer_bytes += b->bytes;
+        }
     for (const struct tp_kms_file *f = kms->files; f; f = f->next) {
         out->blobs += f->n_blobs;
         out->events += (unsigned)(f->events_pending / sizeof(struct drm_event_vblank));

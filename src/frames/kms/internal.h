@@ -14,6 +14,7 @@
 #define TP_KMS_NONE (-1)
 #define TP_KMS_MAX_SIZE 16384 /* pixels, of a framebuffer and of a mode */
 #define TP_KMS_GAMMA 256      /* entries */
+#define TP_KMS_BUFFER_SLOTS 256u
 #define TP_KMS_SLOTS 4        /* pictures of a CRTC that are shown or under way */
 
 /* --- table.c: numbers for things, the lowest free one first, as the kernel's idr gives them --- */
@@ -107,7 +108,7 @@ struct tp_buffer {
     uint64_t bytes, device, inode, map_offset;
     bool imported;
     uint32_t name;                 /* of GEM_FLINK; 0: none */
-    struct tp_buffer *prev, *next; /* the device's list, while uses */
+    struct tp_buffer *prev, *next; /* the device's list of its inode's slot, while uses */
 };
 #define TP_HANDLE_PRIME 1u /* tag of a handle: known to PRIME in its file */
 struct tp_buffer *tp_buffer_find(struct tp_kms_file *file, uint32_t handle); /* borrowed */
@@ -369,7 +370,7 @@ struct tp_kms {
     struct tp_kms_file *files; /* owned */
     unsigned n_files;
     struct tp_master *master; /* the current one; holds a reference */
-    struct tp_buffer *buffers;
+    struct tp_buffer *buffers[TP_KMS_BUFFER_SLOTS]; /* by inode */
     uint64_t next_map; /* offset of the next buffer's mapping */
     uint32_t next_name;
     struct tp_syncobj *syncobjs;
@@ -380,6 +381,7 @@ struct tp_kms {
     int64_t now_ns; /* the latest instant that was told */
     struct tp_snapshot *image; /* owned: what queries are answered from */
     bool changed;
+    bool sync_changed; /* a syncobj has, since those who wait for one were looked at */
     bool again; /* the last tp_commit could not begin yet: the whole call is made again later */
 };
 

@@ -147,7 +147,8 @@ int tp_ioctl_dispatch(struct tp_kms_file *file, struct tp_drm_call *call, void *
 int tp_kms_ioctl(struct tp_kms_file *file, struct tp_drm_call *call, void *waiter)
 {
     int r = tp_ioctl_dispatch(file, call, waiter);
-    tp_sync_look(file->kms);
+    if (file->kms->sync_changed)
+        tp_sync_look(file->kms);
     tp_tell(file->kms);
     return r;
 }

@@ -90,7 +90,8 @@ struct tp_kms_scanout {
     unsigned n_layers;
 };
 
-/* What the device asks of its surroundings. Called from inside the functions below. */
+/* What the device asks of its surroundings. Called from inside the functions below, which they must not call
+ * themselves: they take note, and act when the function has returned. */
 struct tp_kms_ops {
     /* Anonymous memory of so many bytes as a descriptor (memfd, udmabuf): moved; or a negative errno. */
     int (*create_memory)(void *data, uint64_t bytes);

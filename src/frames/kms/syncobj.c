@@ -12,11 +12,12 @@
 
 #include "base/buf.h"
 
-#define MAX_HANDLES 65536u /* of one call */
+#define MAX_HANDLES 4096u /* of one call: each is polled when something is signalled */
 
 struct tp_syncobj *tp_syncobj_create(struct tp_kms *kms)
 {
     struct tp_syncobj *s = tp_calloc(1, sizeof *s);
+    s->kms = kms;
     s->refs = 1;
     s->next = kms->syncobjs;
     if (s->next)

@@ -12,7 +12,8 @@ struct tp_fence {
 
 /* Nothing, a fence, or a timeline: fences for rising points, each also waiting for those before it. */
 struct tp_syncobj {
-    unsigned refs; /* handles, exports, waiting calls */
+    struct tp_kms *kms; /* told of changes: sync_changed */
+    unsigned refs;      /* handles, exports, waiting calls */
     struct tp_fence *fence;
     bool timeline;
     uint64_t last, done; /* the highest point that has a fence; that is signalled */

@@ -73,18 +73,18 @@ static void look_at_events(struct tp_kms *kms)
 
 void tp_sync_look(struct tp_kms *kms)
 {
-    look_at_events(kms);
-    for (bool again = true; again;) {
-        again = false;
-        for (struct tp_waiter *w = kms->waiters; w && !again; w = w->next) {
-            if (w->kind != TP_WAIT_SYNCOBJ || !wait_is_over(w->sync))
-                continue;
-            again = true; /* the list may be another one afterwards */
-            if (w->sync->transfer)
-                tp_waiter_again(kms, w);
-            else
-                tp_waiter_end(kms, w, 0);
-        }
+    for (;;) {
+        kms->sync_changed = false;
+        look_at_events(kms);
+        struct tp_waiter *w = kms->waiters;
+        while (w && (w->kind != TP_WAIT_SYNCOBJ || !wait_is_over(w->sync)))
+            w = w->next;
+        if (!w)
+            return;
+        if (w->sync->transfer)
+            tp_waiter_again(kms, w);
+        else
+            tp_waiter_end(kms, w, 0);
     }
 }
 
@@ -220,5 +220,6 @@ int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
     struct tp_sync_event *e = tp_calloc(1, sizeof *e);
     *e = (struct tp_sync_event){c->kms->sync_events, s, a->point, a->flags, tp_call_take_fd(c->call, a->fd)};
     c->kms->sync_events = e;
+    c->kms->sync_changed = true; /* it may be over already */
     return 0;
 }

@@ -44,6 +44,7 @@ static void collect(struct tp_syncobj *s)
         tp_fence_put(s->points[n++].fence);
     }
     s->n_points -= n;
+    s->kms->sync_changed |= n > 0;
     for (unsigned i = 0; n && i < s->n_points; i++)
         s->points[i] = s->points[i + n];
 }
@@ -56,6 +57,7 @@ void tp_syncobj_replace(struct tp_syncobj *s, struct tp_fence *f)
     for (unsigned i = 0; i < s->n_points; i++)
         tp_fence_put(s->points[i].fence);
     s->fence = f;
+    s->kms->sync_changed = true;
     s->n_points = 0;
     s->timeline = false;
     s->last = s->done = 0;
@@ -66,6 +68,7 @@ void tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t poi
     if (s->fence)
         TP_PUSH(s->points, s->n_points, s->cap_points) = (struct tp_point){0, s->fence};
     s->fence = NULL;
+    s->kms->sync_changed = true;
     s->timeline = true;
     if (point > s->last)
         s->last = point;
