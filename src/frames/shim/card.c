@@ -36,6 +36,7 @@ struct tp_card {
     uint64_t inode;  /* of the socket: the same open file has the same one everywhere */
     const struct tp_snapshot *snapshot; /* NULL: the server answers everything */
     struct tp_drm_fences fences;
+    atomic_bool gone;                   /* so is the server */
     _Atomic(uint32_t) client_caps; /* as in a tp_hello */
     struct slot slots[CHANNELS];
 };
@@ -174,6 +175,7 @@ static int make_card(int fd, struct tp_card **out)
         return -EMFILE;
     c->inode = inode;
     c->fences = (struct tp_drm_fences){0};
+    atomic_store(&c->gone, false);
     for (unsigned i = 0; i < CHANNELS; i++)
         c->slots[i].channel = (struct tp_channel){.fd = -1};
     r = open_channel(c, fd, &c->slots[0].channel, true);
@@ -348,9 +350,13 @@ static int ask(struct tp_card *c, int fd, const struct question *q)
         r = take_channel(c, fd, &slot);
         if (r == -EBUSY)
             return ask_alone(c, fd, q);
-        if (r < 0)
+        if (r < 0) {
+            atomic_store(&c->gone, r == -ENODEV);
             return r;
+        }
         r = ask_over(c, &slot->channel, q);
+        if (r == -ENODEV && slot->channel.fd < 0)
+            atomic_store(&c->gone, true);
         atomic_store(&slot->state, slot->channel.fd < 0 ? EMPTY : IDLE);
         /* The client closed our descriptor behind the shim's back. */
         if (r != -ESTALE || tries == 1)
@@ -399,6 +405,8 @@ int tp_card_ioctl(struct tp_card *c, int fd, unsigned long request, void *arg)
 
     if (!tp_drm_call_known(request))
         return -EINVAL;
+    if (atomic_load_explicit(&c->gone, memory_order_relaxed))
+        return -ENODEV;
     r = ask_snapshot(c, request, arg);
     if (r != -ENOSYS)
         return r;

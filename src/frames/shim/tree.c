@@ -159,6 +159,8 @@ static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_
     }
     if (!append(full, &len, path))
         return TP_PATH_REAL;
+    if (len == 0)
+        strcpy(full, "/");
     if (console(full, out))
         return TP_PATH_TTY;
     if (strlen(full) + tree.bytes >= PATH_MAX)
@@ -170,6 +172,10 @@ static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_
         return TP_PATH_REAL;
     if (below_ours(full) || !strcmp(full, "/dev/dri") || lacks_udev(full))
         return TP_PATH_TREE;
+    if (below_ours(path) || starts_with(path, "/dev/dri")) { /* a way out by ".." */
+        memcpy(out, full, len + 1);
+        return TP_PATH_TREE;
+    }
     return listing && !strcmp(full, "/sys/class") ? TP_PATH_TREE : TP_PATH_REAL;
 }
 
