@@ -259,28 +259,14 @@ static void send_to(int sock, uint32_t fourcc, size_t n, const int *fds, unsigne
     assert_int_equal(tp_frame_send(sock, fourcc, 0, 1, &part, 1, fds, n_fds), 0);
 }
 
-static void note_client_cap(struct file *f, const struct drm_set_client_cap *cap)
+/* What the shim keeps of its card, as snapshot.h says. */
+static void note(struct file *f, unsigned long request, const void *arg)
 {
-    bool on = cap->value != 0;
-    switch (cap->capability) {
-    case DRM_CLIENT_CAP_UNIVERSAL_PLANES:
-        f->view.universal_planes = on;
-        break;
-    case DRM_CLIENT_CAP_ATOMIC:
-        f->view.atomic = f->view.universal_planes = f->view.aspect_ratio = on;
-        break;
-    case DRM_CLIENT_CAP_ASPECT_RATIO:
-        f->view.aspect_ratio = on;
-        break;
-    case DRM_CLIENT_CAP_STEREO_3D:
-        f->view.stereo_3d = on;
-        break;
-    case DRM_CLIENT_CAP_WRITEBACK_CONNECTORS:
-        f->view.writeback = on;
-        break;
-    default:
-        break;
-    }
+    const struct drm_set_client_cap *cap = arg;
+    if (request == DRM_IOCTL_SET_CLIENT_CAP)
+        tp_snapshot_view_set(&f->view, cap->capability, cap->value);
+    if (request == DRM_IOCTL_MODE_ADDFB || request == DRM_IOCTL_MODE_ADDFB2)
+        f->view.framebuffers = true;
 }
 
 int own_answer(struct pending *p)
@@ -300,8 +286,8 @@ int own_answer(struct pending *p)
     }
     tp_drm_call_reset(&p->call);
     tp_drm_call_finish(&p->call);
-    if (r >= 0 && p->request == DRM_IOCTL_SET_CLIENT_CAP)
-        note_client_cap(p->file, p->arg);
+    if (r >= 0 && !p->orphan)
+        note(p->file, p->request, p->arg);
     return r;
 }
 

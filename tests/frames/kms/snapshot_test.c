@@ -25,7 +25,7 @@ struct query {
     } arg;
     /* Where the addresses of its arrays stand, in words; 0xff: no more. */
     uint8_t pointers[5];
-    uint8_t arrays[4][16384];
+    _Alignas(8) uint8_t arrays[4][16384];
 };
 
 static void aim(struct query *q)
