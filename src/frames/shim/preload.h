@@ -10,6 +10,9 @@
 
 #include <errno.h>
 
+#include "frames/shim/card.h"
+#include "frames/shim/fds.h"
+
 #define TP_EXPORT __attribute__((visibility("default")))
 
 /* As C answers. kept: errno as it was, which success leaves alone. */
@@ -17,6 +20,13 @@ static inline int tp_answer(int result, int kept)
 {
     errno = result < 0 ? -result : kept;
     return result < 0 ? -1 : result;
+}
+
+/* A descriptor that the C library has handed out, or closes: it is none of ours, whatever it was. */
+static inline void tp_forget(int fd)
+{
+    if (fd >= 0 && tp_fds_get(fd).kind != TP_FD_UNKNOWN)
+        tp_card_forget_fd(fd);
 }
 
 #endif

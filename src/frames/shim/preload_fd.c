@@ -127,7 +127,7 @@ TP_EXPORT int close(int fd)
         errno = EBADF; /* it is not the client's */
         return -1;
     }
-    tp_card_forget_fd(fd);
+    tp_forget(fd);
     return TP_REAL(close)(fd);
 }
 
@@ -157,7 +157,7 @@ static int close_others(unsigned first, unsigned last, int flags)
                 r = real_close_range(from, fd - 1, flags);
             from = fd + 1;
         } else if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC)) {
-            tp_card_forget_fd((int)fd);
+            tp_forget((int)fd);
         }
     }
     return r == 0 && from <= last ? real_close_range(from, last, flags) : r;
@@ -186,7 +186,8 @@ static int copied(int from, int to)
 {
     int kept = errno;
 
-    if (to >= 0 && to != from)
+    if (to >= 0 && to != from && (tp_fds_get(from).kind != TP_FD_UNKNOWN ||
+                                  tp_fds_get(to).kind != TP_FD_UNKNOWN))
         tp_card_copy_fd(from, to);
     errno = kept;
     return to;

@@ -20,11 +20,9 @@
 
 typedef int (*openat_call)(int dir, const char *path, int flags, ...);
 
-/* A descriptor that the C library hands out is none of ours, whatever it was before. */
 static int fresh(int fd)
 {
-    if (fd >= 0)
-        tp_card_forget_fd(fd);
+    tp_forget(fd);
     return fd;
 }
 

@@ -382,7 +382,7 @@ static void *wait_long(void *data)
     struct worker *w = data;
 
     w->result = wait_vblanks(w->fd, w->calls);
-    w->calls = 0;
+    __atomic_store_n(&w->calls, 0, __ATOMIC_SEQ_CST);
     return NULL;
 }
 

@@ -15,7 +15,7 @@ read -r -t 20 -u "$said" line
 [[ $line == ready ]]
 status=0
 if [[ $preload == - ]]; then
-    LOOPBACK_PID=$server timeout -k 5 200 "$@" <&- || status=$?
+    LOOPBACK_PID=$server timeout -k 5 200 "$@" </dev/null || status=$?
 else
     LOOPBACK_PID=$server LD_PRELOAD=$preload timeout -k 5 200 "$@" </dev/null || status=$?
 fi
