@@ -3,8 +3,9 @@
  *
  * A panel has a timeline of refreshes and a latch before each: what was published in time for the latch
  * is on the screen from the refresh `pipeline` later on. A buffer is the panel's from its publish until
- * it is released: until a later one's scan-out has begun. Functions are called from one thread, the
- * publishing worker's; what a panel tells comes on any thread.
+ * it is released: until a later one's scan-out has begun. Functions are called by one thread at a time:
+ * the publishing worker's or, where never_blocks, any, also from inside the tick event. What a panel tells
+ * comes on any thread, with no lock of the panel's held.
  */
 #ifndef TP_FRAMES_PANEL_PANEL_H
 #define TP_FRAMES_PANEL_PANEL_H
@@ -14,6 +15,7 @@
 
 #include "base/error.h"
 #include "frames/kms/kms.h"
+#include "frames/panel/image.h"
 
 struct tp_panel;
 
@@ -36,21 +38,27 @@ struct tp_panel_events {
 };
 
 struct tp_panel_ops {
+    /* Begins to tell of its refreshes. events and data last until destroy. */
+    int (*start)(struct tp_panel *p, const struct tp_panel_events *events, void *data,
+                 struct tp_error *e);
     /* Takes the picture for the next latch. May block for as long as the screen's driver does. The
      * layers' in_fences have been waited for where waits_fences is false; else they are moved to the
      * panel. -ENODEV: no screen; -EAGAIN: it still has one that it may not replace. */
     int (*publish)(struct tp_panel *p, const struct tp_kms_scanout *s);
     /* Another mode of the list, or variable refresh on and off; 0, or -EINVAL. */
     int (*set_mode)(struct tp_panel *p, const struct tp_kms_mode *mode, bool vrr);
+    /* What is on the screen now; the caller finishes out. Any thread, beside the others. NULL: it cannot
+     * tell. */
+    int (*look)(struct tp_panel *p, struct tp_image *out, struct tp_error *e);
+    /* Shows nothing any more, tells nothing any more, and lets everything go. */
     void (*destroy)(struct tp_panel *p);
 };
 
 struct tp_panel {
     const struct tp_panel_ops *ops;
-    const struct tp_panel_events *events;
-    void *events_data;
     bool waits_fences; /* publish takes unsignalled in_fences */
     bool can_async;    /* shows at once what is async */
+    bool never_blocks; /* publish and set_mode take no longer than a lock */
     int64_t lead_ns;   /* the latch lies so long before the refresh */
     unsigned pipeline; /* refreshes from latch to first line: frame-path.md's D */
 };

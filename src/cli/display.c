@@ -1,0 +1,317 @@
+#include "cli/display.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "base/proc.h"
+#include "frames/panel/sim.h"
+
+struct tp_display {
+    struct tp_server *server;
+    char *socket;         /* owned */
+    const char *snapshot; /* borrowed; NULL: none */
+    sigset_t before;
+};
+
+static volatile sig_atomic_t wants_picture;
+
+static void on_usr1(int sig)
+{
+    (void)sig;
+    wants_picture = 1;
+}
+
+static void on_child(int sig)
+{
+    (void)sig; /* only ends the wait */
+}
+
+/* --- options --- */
+
+void tp_display_defaults(struct tp_display_options *o)
+{
+    *o = (struct tp_display_options){
+        .width_px = 1920,
+        .height_px = 1080,
+        .refresh_mhz = {60000},
+        .n_refresh = 1,
+        .pipeline = 1,
+        .latch_us = 1650,
+    };
+}
+
+static bool parse_number(const char **at, unsigned long max, unsigned long *out)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    *out = strtoul(*at, &end, 10);
+    if (errno || *out > max)
+        return false;
+    *at = end;
+    return true;
+}
+
+/* "59.94" as 59940; *at: behind it. */
+static bool parse_hz(const char **at, uint32_t *mhz)
+{
+    unsigned long whole, fraction = 0, unit = 1000;
+    if (!parse_number(at, 1000, &whole))
+        return false;
+    if (**at == '.') {
+        for (++*at; **at >= '0' && **at <= '9'; ++*at)
+            if (unit > 1)
+                fraction += (unsigned long)(**at - '0') * (unit /= 10);
+    }
+    *mhz = (uint32_t)(whole * 1000 + fraction);
+    return *mhz >= 1000 && *mhz <= 1000000;
+}
+
+static bool parse_refresh(const char *text, struct tp_display_options *o)
+{
+    for (o->n_refresh = 0; o->n_refresh < TP_KMS_MODES; text++) {
+        if (!parse_hz(&text, &o->refresh_mhz[o->n_refresh++]))
+            return false;
+        if (*text != ',')
+            return !*text;
+    }
+    return false;
+}
+
+static bool parse_size(const char *text, struct tp_display_options *o)
+{
+    unsigned long w, h;
+    if (!parse_number(&text, 16384, &w) || *text++ != 'x' || !parse_number(&text, 16384, &h) || *text)
+        return false;
+    o->width_px = (uint32_t)w;
+    o->height_px = (uint32_t)h;
+    return w > 0 && h > 0;
+}
+
+static bool parse_range(const char *text, struct tp_display_options *o)
+{
+    return parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' && parse_hz(&text, &o->vrr_max_mhz) &&
+           !*text && o->vrr_min_mhz < o->vrr_max_mhz;
+}
+
+static bool parse_to(const char *text, unsigned long max, unsigned long *out)
+{
+    return parse_number(&text, max, out) && !*text;
+}
+
+int tp_display_option(const struct tp_command *cmd, int val, const char *value,
+                      struct tp_display_options *o)
+{
+    unsigned long n = 0;
+    switch (val) {
+    case 'P':
+        if (!strcmp(value, "sim"))
+            return 0;
+        return tp_cli_usage(cmd, "there is no panel '%s': sim is a simulated screen", value);
+    case 'S':
+        if (parse_size(value, o))
+            return 0;
+        return tp_cli_usage(cmd, "--size is WIDTHxHEIGHT, up to 16384 each: 1920x1080");
+    case 'R':
+        if (parse_refresh(value, o))
+            return 0;
+        return tp_cli_usage(cmd, "--refresh is up to sixteen rates from 1 to 1000 Hz: 60 or 60,120");
+    case 'V':
+        if (parse_range(value, o))
+            return 0;
+        return tp_cli_usage(cmd, "--vrr is a range of rates in Hz, the lower first: 48-120");
+    case 'D':
+        if (!parse_to(value, 2, &n))
+            return tp_cli_usage(cmd, "--pipeline is 0, 1 or 2 refreshes");
+        o->pipeline = (unsigned)n;
+        return 0;
+    case 'L':
+        if (!parse_to(value, 1000000, &n))
+            return tp_cli_usage(cmd, "--latch is a number of microseconds, less than a refresh");
+        o->latch_us = (int64_t)n;
+        return 0;
+    case 'O':
+        if (!parse_to(value, TP_KMS_OVERLAYS, &n))
+            return tp_cli_usage(cmd, "--overlays is a number of planes up to %d", TP_KMS_OVERLAYS);
+        o->n_overlays = (unsigned)n;
+        return 0;
+    case 'K':
+        o->socket = value;
+        return 0;
+    case 'G':
+        o->snapshot = value;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+/* --- running --- */
+
+static void on_log(void *data, const char *line)
+{
+    (void)data;
+    fprintf(stderr, "turnpike: %s\n", line);
+}
+
+static char *usual_socket(const struct tp_display_options *o, struct tp_error *e)
+{
+    const char *runtime = getenv("XDG_RUNTIME_DIR");
+    if (o->socket && *o->socket == '@')
+        return tp_strdup(o->socket);
+    if (o->socket)
+        return tp_absolute(o->socket);
+    if (runtime && *runtime)
+        return tp_join(runtime, "turnpike-0");
+    tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "say --socket PATH, or set XDG_RUNTIME_DIR",
+            "there is no place for the socket");
+    return NULL;
+}
+
+static void catch_signals(struct tp_display *d)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD};
+    struct sigaction usr1 = {.sa_handler = on_usr1}, child = {.sa_handler = on_child};
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigaddset(&ours, signals[i]);
+    sigprocmask(SIG_BLOCK, &ours, &d->before);
+    sigaction(SIGUSR1, &usr1, NULL);
+    sigaction(SIGCHLD, &child, NULL);
+}
+
+static int start(struct tp_display *d, const struct tp_display_options *o, struct tp_error *e)
+{
+    struct tp_server_config config = {
+        .kms = {.n_outputs = 1, .n_overlays = o->n_overlays},
+        .path = d->socket,
+        .uids = o->uids,
+        .n_uids = o->n_uids,
+        .log = on_log,
+    };
+    struct tp_kms_output *out = &config.kms.outputs[0];
+    struct tp_panel_sim_config panel = {
+        .mode = {o->width_px, o->height_px, o->refresh_mhz[0]},
+        .vrr_min_mhz = o->vrr_min_mhz,
+        .vrr_max_mhz = o->vrr_max_mhz,
+        .lead_ns = o->latch_us * 1000,
+        .pipeline = o->pipeline,
+    };
+    out->connected = true;
+    out->vrr_min_mhz = o->vrr_min_mhz;
+    out->vrr_max_mhz = o->vrr_max_mhz;
+    for (unsigned i = 0; i < o->n_refresh; i++) {
+        if (panel.lead_ns >= INT64_C(1000000000000) / o->refresh_mhz[i])
+            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",
+                           "the latch lies more than a refresh before the refresh");
+        out->modes[out->n_modes++] =
+            (struct tp_kms_mode){o->width_px, o->height_px, o->refresh_mhz[i]};
+    }
+    int r = tp_panel_sim_create(&panel, &config.panels[0], e);
+    return r < 0 ? r : tp_server_create(&config, &d->server, e);
+}
+
+int tp_display_create(const struct tp_display_options *o, struct tp_display **out, struct tp_error *e)
+{
+    struct rlimit fds;
+    *out = NULL;
+    char *socket = usual_socket(o, e);
+    if (!socket)
+        return e->err;
+    if (getrlimit(RLIMIT_NOFILE, &fds) == 0) { /* clients' buffers are descriptors here */
+        fds.rlim_cur = fds.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &fds);
+    }
+    struct tp_display *d = tp_calloc(1, sizeof *d);
+    d->socket = socket;
+    d->snapshot = o->snapshot;
+    catch_signals(d);
+    int r = start(d, o, e);
+    if (r < 0) {
+        sigprocmask(SIG_SETMASK, &d->before, NULL);
+        free(d->socket);
+        free(d);
+        return r;
+    }
+    *out = d;
+    return 0;
+}
+
+static int write_picture(struct tp_display *d, struct tp_error *e)
+{
+    struct tp_image image = {0};
+    struct tp_buf png = {0};
+    int r = tp_server_look(d->server, 0, &image, e);
+    if (r == 0)
+        r = tp_image_to_png(&image, &png, e);
+    if (r == 0)
+        r = tp_write_file(d->snapshot, png.data, png.len, 0644, e);
+    tp_image_finish(&image);
+    tp_buf_finish(&png);
+    return r;
+}
+
+int tp_display_finish(struct tp_display *d, struct tp_error *e)
+{
+    if (!d)
+        return 0;
+    int r = d->snapshot ? write_picture(d, e) : 0;
+    tp_server_destroy(d->server);
+    sigprocmask(SIG_SETMASK, &d->before, NULL);
+    free(d->socket);
+    free(d);
+    return r;
+}
+
+int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
+{
+    sigset_t open = d->before;
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD};
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        sigdelset(&open, signals[i]);
+    for (;;) {
+        struct pollfd p = {.fd = tp_server_fd(d->server), .events = POLLIN};
+        int64_t left = until_ns == INT64_MAX ? 0 : until_ns - tp_now_ns();
+        if (until_ns != INT64_MAX && left <= 0)
+            return 1;
+        const struct timespec limit = {left / 1000000000, left % 1000000000};
+        int r = ppoll(&p, 1, until_ns == INT64_MAX ? NULL : &limit, &open);
+        if (r < 0 && errno != EINTR)
+            return tp_fail_errno(e, errno, NULL, "the display's loop");
+        bool interrupted = r < 0;
+        r = r > 0 ? tp_server_dispatch(d->server, 0) : 0;
+        if (r < 0)
+            return tp_fail_errno(e, r, NULL, "the display's loop");
+        if (wants_picture) {
+            struct tp_error said = {0};
+            wants_picture = 0;
+            if (d->snapshot && write_picture(d, &said) < 0)
+                fprintf(stderr, "turnpike: %s: %s\n", said.where, said.what);
+        } else if (interrupted) {
+            return 1;
+        }
+    }
+}
+
+const char *tp_display_socket(const struct tp_display *d)
+{
+    return d->socket;
+}
+
+struct tp_server *tp_display_server(struct tp_display *d)
+{
+    return d->server;
+}
+
+const sigset_t *tp_display_signals(const struct tp_display *d)
+{
+    return &d->before;
+}

@@ -1,0 +1,65 @@
+/* A display server with simulated panels, as `serve` and `play` run it. */
+#ifndef TP_CLI_DISPLAY_H
+#define TP_CLI_DISPLAY_H
+
+#include <signal.h>
+
+#include "cli/cli.h"
+#include "frames/server/server.h"
+
+struct tp_display_options {
+    uint32_t width_px, height_px;
+    uint32_t refresh_mhz[TP_KMS_MODES];
+    unsigned n_refresh, pipeline, n_overlays;
+    int64_t latch_us;
+    uint32_t vrr_min_mhz, vrr_max_mhz; /* 0: none */
+    const char *socket;                /* NULL: turnpike-0 in XDG_RUNTIME_DIR */
+    const char *snapshot;              /* PNG file; NULL: none */
+    const uid_t *uids;                 /* who may connect besides this user and root */
+    size_t n_uids;
+};
+
+/* 1920x1080 at 60 Hz, pipeline 1, a latch 1650 µs before the refresh. */
+void tp_display_defaults(struct tp_display_options *o);
+
+/* getopt_long's options of a display, for a command's list, and their lines of help. */
+#define TP_DISPLAY_OPTIONS                                                                         \
+    {"panel", required_argument, NULL, 'P'}, {"size", required_argument, NULL, 'S'},               \
+        {"refresh", required_argument, NULL, 'R'}, {"pipeline", required_argument, NULL, 'D'},     \
+        {"latch", required_argument, NULL, 'L'}, {"socket", required_argument, NULL, 'K'},         \
+        {"snapshot", required_argument, NULL, 'G'}, {"vrr", required_argument, NULL, 'V'},         \
+        {"overlays", required_argument, NULL, 'O'}
+#define TP_DISPLAY_HELP                                                                            \
+    "  --panel sim         what shows the pictures: a simulated screen (default)\n"                \
+    "  --size WxH          of the screen in pixels (1920x1080)\n"                                  \
+    "  --refresh HZ[,HZ…]  refresh rates, the usual one first (60)\n"                              \
+    "  --vrr MIN-MAX       a range in Hz for variable refresh (none)\n"                            \
+    "  --pipeline 0..2     refreshes from the latch to the first line (1)\n"                       \
+    "  --latch US          how long before the refresh the latch lies (1650)\n"                    \
+    "  --overlays 0..6     planes beside the primary and the cursor (0)\n"                         \
+    "  --socket PATH       where clients connect; @NAME: abstract (turnpike-0 in XDG_RUNTIME_DIR)\n" \
+    "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"
+
+/* Takes one of these options: 0; an exit status after having said what is wrong; -1: none of these. */
+int tp_display_option(const struct tp_command *cmd, int val, const char *value,
+                      struct tp_display_options *o);
+
+struct tp_display;
+
+/* The signals that a display takes are blocked from here on, and wait for tp_display_wait: SIGINT,
+ * SIGTERM, SIGHUP, SIGUSR1, SIGCHLD. */
+int tp_display_create(const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
+/* Ends it; the last picture is written where one is asked for. 0, or what went wrong with that. */
+int tp_display_finish(struct tp_display *d, struct tp_error *e);
+
+/* Serves until a signal came (SIGUSR1 is dealt with here), or that time (CLOCK_MONOTONIC; INT64_MAX:
+ * none): answers 1, the caller looks what it was; or a negative errno. */
+int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e);
+
+/* Its address, for TURNPIKE_SOCKET. */
+const char *tp_display_socket(const struct tp_display *d);
+struct tp_server *tp_display_server(struct tp_display *d);
+/* The signals as they were before tp_display_create: for children. */
+const sigset_t *tp_display_signals(const struct tp_display *d);
+
+#endif

@@ -1,0 +1,44 @@
+/* turnpike serve: a DRM card with a simulated screen, for programs that preload libturnpike-drm.so. */
+#include "base/proc.h"
+#include "cli/display.h"
+
+static int run(int argc, char **argv)
+{
+    const struct tp_command *cmd = &tp_command_serve;
+    struct tp_display_options o;
+    struct tp_display *d;
+    struct tp_error e = {0};
+    tp_display_defaults(&o);
+    for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;)
+        if (c == '?' || tp_display_option(cmd, c, optarg, &o))
+            return TP_STATUS_INPUT;
+    if (optind < argc)
+        return tp_cli_usage(cmd, "there is nothing to do with '%s'", argv[optind]);
+    if (tp_display_create(&o, &d, &e) < 0)
+        return tp_cli_fail(cmd, &e);
+    printf("%ux%u at %u.%03u Hz: TURNPIKE_SOCKET=%s\n", o.width_px, o.height_px,
+           o.refresh_mhz[0] / 1000, o.refresh_mhz[0] % 1000, tp_display_socket(d));
+    int r = tp_cli_flush(&e);
+    while (r >= 0 && !tp_interrupted())
+        r = tp_display_wait(d, INT64_MAX, &e);
+    int last = tp_display_finish(d, &e);
+    return r < 0 || last < 0 ? tp_cli_fail(cmd, &e) : TP_STATUS_OK;
+}
+
+static const struct option options[] = {
+    TP_DISPLAY_OPTIONS,
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+const struct tp_command tp_command_serve = {
+    .name = "serve",
+    .summary = "be a DRM card with a simulated screen",
+    .help = "usage: turnpike serve [OPTIONS]\n\n"
+            "Serves a display over a socket. Programs that use DRM/KMS find it as /dev/dri/card0 when they\n"
+            "run with TURNPIKE_SOCKET and LD_PRELOAD=libturnpike-drm.so. Runs until it is interrupted.\n\n"
+            TP_DISPLAY_HELP
+            "\nExit status: 0 ended, 1 it failed, 2 wrong usage, 3 something is missing on this machine.\n",
+    .options = options,
+    .run = run,
+};

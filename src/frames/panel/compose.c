@@ -1,0 +1,186 @@
+#include "frames/panel/compose.h"
+
+#include <drm_fourcc.h>
+#include <drm_mode.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where in a pixel each channel lies; bits 0: there is none (then it is opaque). */
+struct layout {
+    uint32_t fourcc;
+    uint8_t bytes;
+    struct {
+        uint8_t shift, bits;
+    } r, g, b, a;
+};
+
+static const struct layout LAYOUTS[] = {
+    {DRM_FORMAT_XRGB8888, 4, {16, 8}, {8, 8}, {0, 8}, {0, 0}},
+    {DRM_FORMAT_ARGB8888, 4, {16, 8}, {8, 8}, {0, 8}, {24, 8}},
+    {DRM_FORMAT_XBGR8888, 4, {0, 8}, {8, 8}, {16, 8}, {0, 0}},
+    {DRM_FORMAT_ABGR8888, 4, {0, 8}, {8, 8}, {16, 8}, {24, 8}},
+    {DRM_FORMAT_RGBX8888, 4, {24, 8}, {16, 8}, {8, 8}, {0, 0}},
+    {DRM_FORMAT_RGBA8888, 4, {24, 8}, {16, 8}, {8, 8}, {0, 8}},
+    {DRM_FORMAT_BGRX8888, 4, {8, 8}, {16, 8}, {24, 8}, {0, 0}},
+    {DRM_FORMAT_BGRA8888, 4, {8, 8}, {16, 8}, {24, 8}, {0, 8}},
+    {DRM_FORMAT_XRGB2101010, 4, {20, 10}, {10, 10}, {0, 10}, {0, 0}},
+    {DRM_FORMAT_ARGB2101010, 4, {20, 10}, {10, 10}, {0, 10}, {30, 2}},
+    {DRM_FORMAT_XBGR2101010, 4, {0, 10}, {10, 10}, {20, 10}, {0, 0}},
+    {DRM_FORMAT_ABGR2101010, 4, {0, 10}, {10, 10}, {20, 10}, {30, 2}},
+    {DRM_FORMAT_RGB565, 2, {11, 5}, {5, 6}, {0, 5}, {0, 0}},
+    {DRM_FORMAT_BGR565, 2, {0, 5}, {5, 6}, {11, 5}, {0, 0}},
+    {DRM_FORMAT_XRGB1555, 2, {10, 5}, {5, 5}, {0, 5}, {0, 0}},
+    {DRM_FORMAT_ARGB1555, 2, {10, 5}, {5, 5}, {0, 5}, {15, 1}},
+    {DRM_FORMAT_RGB888, 3, {16, 8}, {8, 8}, {0, 8}, {0, 0}},
+    {DRM_FORMAT_BGR888, 3, {0, 8}, {8, 8}, {16, 8}, {0, 0}},
+};
+
+static const struct layout *find_layout(const struct tp_kms_fb_info *fb)
+{
+    if (fb->modifier != DRM_FORMAT_MOD_LINEAR && fb->modifier != DRM_FORMAT_MOD_INVALID)
+        return NULL;
+    for (size_t i = 0; i < sizeof LAYOUTS / sizeof *LAYOUTS; i++)
+        if (LAYOUTS[i].fourcc == fb->fourcc)
+            return &LAYOUTS[i];
+    return NULL;
+}
+
+/* A channel's eight highest bits, the lower ones repeated from the upper where it has fewer. */
+static uint32_t channel(uint64_t pixel, unsigned shift, unsigned bits)
+{
+    uint32_t v = (uint32_t)(pixel >> shift) & ((1u << bits) - 1);
+    if (bits >= 8)
+        return v >> (bits - 8);
+    if (bits == 1)
+        return v ? 255 : 0;
+    if (bits == 2)
+        return v * 85;
+    return v << (8 - bits) | v >> (2 * bits - 8);
+}
+
+/* A layer while it is composed, and the source row that is at hand. */
+struct source {
+    const struct tp_kms_layer *layer;
+    struct tp_kms_fb_info fb;
+    const struct layout *layout;
+    uint8_t *row; /* owned; the framebuffer's row row_y */
+    int64_t row_y;
+};
+
+/* Fills what cannot be read with zeros. */
+static void read_row(struct source *s, uint32_t y)
+{
+    size_t bytes = (size_t)s->fb.width * s->layout->bytes, done = 0;
+    off_t at = (off_t)s->fb.offsets[0] + (off_t)y * s->fb.pitches[0];
+    while (done < bytes) {
+        ssize_t n = pread(s->fb.fds[0], s->row + done, bytes - done, at + (off_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        done += (size_t)n;
+    }
+    memset(s->row + done, 0, bytes - done);
+    s->row_y = y;
+}
+
+static void blend(uint32_t *under, const struct source *s, const uint8_t *at)
+{
+    const struct layout *l = s->layout;
+    uint64_t pixel = 0;
+    memcpy(&pixel, at, l->bytes);
+    uint32_t rgb[3] = {channel(pixel, l->r.shift, l->r.bits), channel(pixel, l->g.shift, l->g.bits),
+                       channel(pixel, l->b.shift, l->b.bits)};
+    uint32_t own = l->a.bits ? channel(pixel, l->a.shift, l->a.bits) : 255;
+    uint32_t plane = s->layer->alpha >> 8, out = 0;
+    uint32_t cover = own * plane / 255;
+    if (cover == 255) {
+        *under = rgb[0] << 16 | rgb[1] << 8 | rgb[2];
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        uint32_t below = *under >> (16 - 8 * i) & 255;
+        uint32_t above = rgb[i] * (s->layer->coverage ? cover : plane) / 255;
+        uint32_t v = above + (below * (255 - cover) + 127) / 255;
+        out = out << 8 | (v > 255 ? 255 : v);
+    }
+    *under = out;
+}
+
+/* Which source pixel is shown at this place of the layer on the screen, (0, 0) at its top left. */
+static void source_of(const struct tp_kms_layer *l, uint32_t x, uint32_t y, uint32_t *sx, uint32_t *sy)
+{
+    /* Places as 16.16 parts of the layer's size: as if it were 1 × 1. */
+    uint64_t u = ((uint64_t)x * 2 + 1) * 0x8000 / l->width, v = ((uint64_t)y * 2 + 1) * 0x8000 / l->height;
+    uint64_t turned_u = u, turned_v = v;
+    switch (l->rotation & DRM_MODE_ROTATE_MASK) { /* counter-clockwise */
+    case DRM_MODE_ROTATE_90:
+        turned_u = 0xffff - v;
+        turned_v = u;
+        break;
+    case DRM_MODE_ROTATE_180:
+        turned_u = 0xffff - u;
+        turned_v = 0xffff - v;
+        break;
+    case DRM_MODE_ROTATE_270:
+        turned_u = v;
+        turned_v = 0xffff - u;
+        break;
+    default:
+        break;
+    }
+    if (l->rotation & DRM_MODE_REFLECT_X)
+        turned_u = 0xffff - turned_u;
+    if (l->rotation & DRM_MODE_REFLECT_Y)
+        turned_v = 0xffff - turned_v;
+    *sx = (uint32_t)((l->src_x + turned_u * l->src_w / 0x10000) >> 16);
+    *sy = (uint32_t)((l->src_y + turned_v * l->src_h / 0x10000) >> 16);
+}
+
+static void lay_over(struct source *s, struct tp_image *image, uint32_t first_line, uint32_t end_line)
+{
+    const struct tp_kms_layer *l = s->layer;
+    int64_t y0 = l->y > (int64_t)first_line ? l->y : (int64_t)first_line;
+    int64_t y1 = (int64_t)l->y + l->height < end_line ? (int64_t)l->y + l->height : end_line;
+    int64_t x0 = l->x > 0 ? l->x : 0;
+    int64_t x1 = (int64_t)l->x + l->width < image->width ? (int64_t)l->x + l->width : image->width;
+    for (int64_t y = y0; y < y1; y++) {
+        uint32_t *line = image->pixels + (size_t)y * image->width;
+        for (int64_t x = x0; x < x1; x++) {
+            uint32_t sx, sy;
+            source_of(l, (uint32_t)(x - l->x), (uint32_t)(y - l->y), &sx, &sy);
+            if (sx >= s->fb.width || sy >= s->fb.height)
+                continue;
+            if (s->row_y != sy)
+                read_row(s, sy);
+            blend(&line[x], s, s->row + (size_t)sx * s->layout->bytes);
+        }
+    }
+}
+
+unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image, uint32_t first_line,
+                    uint32_t end_line)
+{
+    unsigned unread = 0;
+    if (end_line > image->height)
+        end_line = image->height;
+    for (uint32_t y = first_line; y < end_line; y++)
+        memset(image->pixels + (size_t)y * image->width, 0, image->width * sizeof *image->pixels);
+    for (unsigned i = 0; i < scanout->n_layers && scanout->active; i++) {
+        struct source s = {.layer = &scanout->layers[i], .row_y = -1};
+        if (s.layer->width == 0 || s.layer->height == 0)
+            continue;
+        tp_kms_fb_info(s.layer->fb, &s.fb);
+        s.layout = find_layout(&s.fb);
+        if (!s.layout) {
+            unread++;
+            continue;
+        }
+        s.row = tp_calloc((size_t)s.fb.width + 1, s.layout->bytes);
+        lay_over(&s, image, first_line, end_line);
+        free(s.row);
+    }
+    return unread;
+}

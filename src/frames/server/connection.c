@@ -1,0 +1,328 @@
+/* Clients' sockets: who may connect, what they say first, events on their way to them. */
+#include "frames/server/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <drm.h>
+
+#include "base/buf.h"
+#include "frames/server/control.h"
+
+#define ACCEPTS 8 /* of one turn */
+
+void tp_connection_drop(struct tp_server *s, struct tp_connection *c, const char *why)
+{
+    if (c->dead)
+        return;
+    if (why && !c->complained)
+        tp_server_log(s, "client %d (uid %u): dropped: %s", (int)c->pid, (unsigned)c->uid, why);
+    c->complained = true;
+    c->dead = s->some_dead = true;
+    close(c->source.fd);
+    c->source.fd = -1;
+    for (struct tp_channel_end *k = c->channels; k; k = k->next) {
+        if (k->source.fd >= 0)
+            close(k->source.fd);
+        k->source.fd = -1;
+        k->dead = true;
+    }
+}
+
+static void free_connection(struct tp_server *s, struct tp_connection *c)
+{
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        s->connections = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    s->n_connections--;
+    if (c->file)
+        tp_kms_close(c->file); /* its waiting calls are forgotten with it */
+    while (c->channels) {
+        c->channels->waiting = false;
+        tp_channel_free(s, c->channels);
+    }
+    free(c);
+}
+
+void tp_connections_reap(struct tp_server *s)
+{
+    /* What goes may end what others wait for, and so let them go too. */
+    while (s->some_dead) {
+        s->some_dead = false;
+        while (s->dead_channels)
+            tp_channel_free(s, s->dead_channels);
+        for (struct tp_connection *c = s->connections, *next; c; c = next) {
+            next = c->next;
+            if (c->dead)
+                free_connection(s, c);
+        }
+    }
+}
+
+bool tp_connection_turn(struct tp_server *s, struct tp_connection *c)
+{
+    if (c->turn != s->turn) {
+        c->turn = s->turn;
+        c->handled = 0;
+    }
+    return c->handled++ < s->limits.frames;
+}
+
+/* --- events --- */
+
+size_t tp_connection_unread(struct tp_server *s, struct tp_connection *c)
+{
+    int queued = 0;
+    if (c->source.fd < 0 || s->event_cost == 0 || ioctl(c->source.fd, SIOCOUTQ, &queued) < 0)
+        return c->event_bytes;
+    return c->event_bytes + (size_t)queued / s->event_cost * sizeof(struct drm_event_vblank);
+}
+
+/* Tells epoll whether room in the socket is waited for. */
+static void set_out(struct tp_server *s, struct tp_connection *c, bool out)
+{
+    struct epoll_event ev = {.events = EPOLLIN | (out ? EPOLLOUT : 0u), .data.ptr = &c->source};
+    if (c->wants_out == out)
+        return;
+    c->wants_out = out;
+    epoll_ctl(s->epoll, EPOLL_CTL_MOD, c->source.fd, &ev);
+}
+
+void tp_connection_event(struct tp_server *s, struct tp_connection *c, const void *e, size_t bytes)
+{
+    if (c->dead)
+        return;
+    if (c->event_bytes == 0) {
+        ssize_t n = send(c->source.fd, e, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0)
+            return;
+        if (errno != EAGAIN && errno != ENOBUFS && errno != EINTR) {
+            tp_connection_drop(s, c, NULL);
+            return;
+        }
+    }
+    if (bytes > sizeof c->events - c->event_bytes) {
+        tp_connection_drop(s, c, "it does not read its events");
+        return;
+    }
+    memcpy(c->events + c->event_bytes, e, bytes);
+    c->event_bytes += bytes;
+    set_out(s, c, true);
+}
+
+static void send_kept_events(struct tp_server *s, struct tp_connection *c)
+{
+    size_t at = 0;
+    while (at < c->event_bytes) {
+        struct drm_event e;
+        memcpy(&e, c->events + at, sizeof e);
+        if (send(c->source.fd, c->events + at, e.length, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+            break;
+        at += e.length;
+    }
+    memmove(c->events, c->events + at, c->event_bytes - at);
+    c->event_bytes -= at;
+    set_out(s, c, c->event_bytes > 0);
+}
+
+/* --- frames --- */
+
+static void open_card(struct tp_server *s, struct tp_connection *c, const struct tp_hello *hello)
+{
+    bool privileged = c->uid == 0 || c->uid == geteuid();
+    c->kind = TP_CARD;
+    c->snapshot = (hello->capabilities & TP_CAP_SNAPSHOT) != 0;
+    c->refused = tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
+}
+
+static void greet_control(struct tp_server *s, struct tp_connection *c)
+{
+    struct tp_hello hello = {.version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST,
+                             .kind = TP_HELLO_CONTROL};
+    const struct iovec part = {&hello, sizeof hello};
+    c->kind = TP_CONTROL;
+    if (tp_frame_send(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)
+        tp_connection_drop(s, c, NULL);
+}
+
+static void take_hello(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
+{
+    struct tp_hello hello;
+    uint32_t version;
+    int r = tp_hello_parse(f, &hello, &version);
+    if (r == -EPROTO) { /* a card's channels say so; others see the socket close */
+        c->kind = TP_CARD;
+        c->refused = -EPROTO;
+        return;
+    }
+    if (r == 0 && hello.kind == TP_HELLO_CARD)
+        open_card(s, c, &hello);
+    else if (r == 0 && hello.kind == TP_HELLO_CONTROL)
+        greet_control(s, c);
+    else
+        tp_connection_drop(s, c, "its first frame is no hello that is known here");
+}
+
+static int look_png(struct tp_server *s, const struct tp_frame *f, int *fd)
+{
+    struct tp_error e = {0};
+    struct tp_image image = {0};
+    struct tp_buf png = {0};
+    uint32_t output;
+    if (f->payload_bytes < sizeof output)
+        return -EINVAL;
+    memcpy(&output, f->payload, sizeof output);
+    int r = tp_server_look(s, output, &image, &e);
+    if (r == 0)
+        r = tp_image_to_png(&image, &png, &e);
+    if (r == 0)
+        *fd = tp_memory_of(png.data, png.len);
+    tp_image_finish(&image);
+    tp_buf_finish(&png);
+    return r < 0 ? r : *fd < 0 ? *fd : 0;
+}
+
+static void take_control(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
+{
+    int fd = -1;
+    if (f->fourcc != TP_FRAME_LOOK) {
+        tp_connection_drop(s, c, "a control frame that is not known here");
+        return;
+    }
+    int32_t answer[2] = {look_png(s, f, &fd), 0};
+    const struct iovec part = {answer, sizeof answer};
+    if (tp_frame_send(c->source.fd, TP_FRAME_LOOK, 0, f->sequence, &part, 1, &fd, fd >= 0) < 0)
+        tp_connection_drop(s, c, "it does not read its answers");
+    if (fd >= 0)
+        close(fd);
+}
+
+static void take_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f)
+{
+    switch (c->kind) {
+    case TP_NEW:
+        take_hello(s, c, f);
+        break;
+    case TP_CARD:
+        if (f->fourcc == TP_FRAME_CHANNEL && f->n_fds == 1)
+            tp_channel_add(s, c, tp_frame_take_fd(f, 0));
+        else
+            tp_connection_drop(s, c, "a frame on the card's socket that is not known here");
+        break;
+    case TP_CONTROL:
+        take_control(s, c, f);
+        break;
+    }
+}
+
+static void on_connection(struct tp_server *s, struct tp_source *self, uint32_t events)
+{
+    struct tp_connection *c = (struct tp_connection *)self;
+    struct tp_frame f;
+    if (events & EPOLLOUT)
+        send_kept_events(s, c);
+    if (!(events & ~(uint32_t)EPOLLOUT) || !tp_connection_turn(s, c))
+        return;
+    int r = tp_frame_recv_once(c->source.fd, s->in, &f);
+    if (r == -EAGAIN || r == -EINTR)
+        return;
+    if (r < 0) {
+        bool left = r == -EPIPE || r == -ECONNRESET;
+        tp_connection_drop(s, c, left ? NULL : "a frame that is none");
+        return;
+    }
+    take_frame(s, c, &f);
+    tp_frame_finish(&f);
+}
+
+/* --- coming --- */
+
+static bool may_connect(const struct tp_server *s, uid_t uid)
+{
+    if (uid == 0 || uid == geteuid())
+        return true;
+    for (size_t i = 0; i < s->n_uids; i++)
+        if (s->uids[i] == uid)
+            return true;
+    return false;
+}
+
+/* Makes room among those that have not said yet what they want: the one that is silent longest goes. */
+static bool make_room(struct tp_server *s)
+{
+    struct tp_connection *silent = NULL;
+    for (struct tp_connection *c = s->connections; c; c = c->next)
+        if (c->kind == TP_NEW && !c->dead)
+            silent = c;
+    if (!silent)
+        return false;
+    tp_connection_drop(s, silent, NULL);
+    return true;
+}
+
+int tp_connection_add(struct tp_server *s, int fd)
+{
+    struct ucred who;
+    socklen_t n = sizeof who;
+    int r = 0;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
+        r = -errno;
+    else if (!may_connect(s, who.uid))
+        r = -EACCES;
+    else if (s->n_connections >= s->limits.connections && !make_room(s))
+        r = -EMFILE;
+    if (r < 0) {
+        close(fd);
+        return r;
+    }
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    struct tp_connection *c = tp_calloc(1, sizeof *c);
+    c->source = (struct tp_source){on_connection, fd};
+    c->pid = who.pid;
+    c->uid = who.uid;
+    r = tp_server_watch(s, &c->source, EPOLLIN);
+    if (r < 0) {
+        close(fd);
+        free(c);
+        return r;
+    }
+    c->next = s->connections;
+    if (c->next)
+        c->next->prev = c;
+    s->connections = c;
+    s->n_connections++;
+    return 0;
+}
+
+void tp_connection_accept(struct tp_server *s, struct tp_source *listener, uint32_t events)
+{
+    (void)events;
+    for (int i = 0; i < ACCEPTS; i++) {
+        int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s->spare >= 0) {
+            /* The caller is heard, and refused; else the listener would be ready for ever. */
+            close(s->spare);
+            fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+            if (fd >= 0)
+                close(fd);
+            s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+            tp_server_log(s, "a client was refused: this process has no descriptors left");
+            return;
+        }
+        if (fd < 0)
+            return;
+        int r = tp_connection_add(s, fd);
+        if (r < 0)
+            tp_server_log(s, "a client was refused: %s", strerror(-r));
+    }
+}

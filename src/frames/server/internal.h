@@ -1,0 +1,114 @@
+/* The server's own structures. All of them live on the loop's thread. */
+#ifndef TP_FRAMES_SERVER_INTERNAL_H
+#define TP_FRAMES_SERVER_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "frames/server/listen.h"
+#include "frames/server/memory.h"
+#include "frames/server/publisher.h"
+#include "frames/server/server.h"
+#include "frames/wire/hello.h"
+
+#define TP_EVENT_BYTES 4096u /* of a card, not sent yet: as many as the kernel keeps unread */
+#define TP_SYNC_FDS 256u     /* that waiting syncobj calls hang on */
+
+/* Something in the epoll set. */
+struct tp_source {
+    void (*ready)(struct tp_server *s, struct tp_source *self, uint32_t events);
+    int fd; /* owned; -1: closed */
+};
+
+enum tp_connection_kind { TP_NEW, TP_CARD, TP_CONTROL };
+
+/* A client's socket. */
+struct tp_connection {
+    struct tp_source source; /* first */
+    struct tp_connection *prev, *next;
+    enum tp_connection_kind kind;
+    bool dead;        /* goes at the end of this turn */
+    bool complained;  /* it was told of in the log */
+    bool wants_out;   /* epoll tells when the socket has room */
+    pid_t pid;
+    uid_t uid;
+    unsigned handled; /* frames of this turn */
+    uint64_t turn;
+    /* a card's */
+    struct tp_kms_file *file; /* NULL: refused, and opening says the reason to its channels */
+    int refused;              /* negative errno */
+    bool snapshot;            /* it can read the shared block */
+    uint32_t client_caps;
+    struct tp_channel_end *channels;
+    unsigned n_channels;
+    uint8_t events[TP_EVENT_BYTES]; /* whole drm_events that the socket had no room for */
+    size_t event_bytes;
+};
+
+/* The server's end of a channel. */
+struct tp_channel_end {
+    struct tp_source source; /* first */
+    struct tp_connection *card;
+    struct tp_channel_end *prev, *next; /* the card's list */
+    struct tp_channel_end *next_dead;
+    bool dead;
+    bool waiting; /* its call has not come to its end */
+    uint32_t sequence;
+    struct tp_drm_call call; /* its memory stays from call to call */
+};
+
+struct tp_server {
+    struct tp_kms *kms;
+    struct tp_server_limits limits;
+    uid_t *uids; /* owned */
+    size_t n_uids;
+    void (*log)(void *data, const char *line);
+    void *log_data;
+    int epoll;
+    int spare; /* a descriptor to let go where the table is full, so that a caller can be refused */
+    struct tp_listener listener;
+    struct tp_source accepting; /* fd: the listener's, not closed here */
+    struct tp_source notified;  /* eventfd that publishers write */
+    struct tp_source timer;     /* timerfd for calls that time out */
+    int64_t timer_ns;           /* what it is set to */
+    struct tp_source sync;      /* an epoll set of fences that syncobj calls wait for */
+    int sync_fds[TP_SYNC_FDS];
+    unsigned n_sync_fds;
+    struct tp_publisher *publishers[TP_KMS_OUTPUTS];
+    unsigned n_outputs;
+    struct tp_shared_snapshot snapshot;
+    bool changed; /* the snapshot is behind the device */
+    struct tp_connection *connections; /* owned; the latest first */
+    unsigned n_connections, n_channels;
+    bool some_dead;
+    struct tp_channel_end *dead_channels;
+    uint64_t turn;
+    size_t event_cost; /* what one unread event counts in SIOCOUTQ */
+    uint8_t in[TP_FRAME_BYTES], out[TP_FRAME_BYTES];
+};
+
+/* --- server.c --- */
+int tp_server_watch(struct tp_server *s, struct tp_source *source, uint32_t events);
+void tp_server_log(struct tp_server *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Brings the snapshot up to date, before anybody hears of a change. */
+void tp_server_settle(struct tp_server *s);
+
+/* --- connection.c --- */
+void tp_connection_accept(struct tp_server *s, struct tp_source *listener, uint32_t events);
+int tp_connection_add(struct tp_server *s, int fd);
+/* It goes at the end of the turn, with all it has. why: for the log, NULL: it left by itself. */
+void tp_connection_drop(struct tp_server *s, struct tp_connection *c, const char *why);
+/* One more frame of this client in this turn: false, the others come first. */
+bool tp_connection_turn(struct tp_server *s, struct tp_connection *c);
+/* Frees what was dropped. */
+void tp_connections_reap(struct tp_server *s);
+void tp_connection_event(struct tp_server *s, struct tp_connection *c, const void *e, size_t bytes);
+size_t tp_connection_unread(struct tp_server *s, struct tp_connection *c);
+
+/* --- channel.c --- */
+/* Takes the descriptor. */
+void tp_channel_add(struct tp_server *s, struct tp_connection *card, int fd);
+void tp_channel_drop(struct tp_server *s, struct tp_channel_end *c);
+void tp_channel_free(struct tp_server *s, struct tp_channel_end *c);
+void tp_channel_finish_call(struct tp_server *s, struct tp_channel_end *c, int result);
+
+#endif

@@ -1,0 +1,27 @@
+/* Descriptors that the server makes: memory, fences, the snapshot's block. */
+#ifndef TP_FRAMES_SERVER_MEMORY_H
+#define TP_FRAMES_SERVER_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frames/kms/snapshot.h"
+
+/* A memfd of so many bytes that nobody can shrink or grow. Negative errno. */
+int tp_memory_create(uint64_t bytes);
+/* A memfd that holds these bytes, and nothing can change. Negative errno. */
+int tp_memory_of(const void *bytes, size_t n);
+
+/* A fence: a descriptor that polls readable once it is signalled, and stays so. */
+int tp_fence_create(void);
+void tp_fence_signal(int fence);
+
+/* A block that this process writes, and whoever has the descriptor only reads. */
+struct tp_shared_snapshot {
+    struct tp_snapshot *block; /* owned mapping */
+    int fd;                    /* owned */
+};
+int tp_shared_snapshot_init(struct tp_shared_snapshot *s);
+void tp_shared_snapshot_finish(struct tp_shared_snapshot *s);
+
+#endif

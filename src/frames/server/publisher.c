@@ -1,0 +1,311 @@
+#include "frames/server/publisher.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/proc.h"
+
+#define QUEUE 8u /* the core has at most four pictures of a CRTC under way */
+#define SILENCE_NS INT64_C(1000000000)
+
+struct queued {
+    const struct tp_kms_scanout *scanout; /* the core's */
+    int64_t since_ns;
+};
+
+struct tp_publisher {
+    struct tp_panel *panel; /* owned */
+    int notify;             /* borrowed */
+    int wake;               /* owned eventfd: the thread is to look again */
+    pthread_t thread;
+    pthread_mutex_t mutex; /* all below */
+    bool running, stop;
+    bool publishing; /* somebody is in the panel's publish, with the mutex let go */
+    bool notified;
+    struct queued queue[QUEUE]; /* the oldest first */
+    unsigned queued;
+    struct tp_panel_tick tick;
+    bool ticking;           /* there was a first refresh */
+    uint64_t used_sequence; /* the refresh that has had its picture */
+    struct tp_kms_mode mode;
+    bool vrr;
+    struct tp_publisher_report report;
+};
+
+static void write_event(int fd)
+{
+    ssize_t n = write(fd, &(uint64_t){1}, sizeof(uint64_t));
+    (void)n; /* full: then it is readable already */
+}
+
+static void notify(struct tp_publisher *p)
+{
+    if (!p->notified)
+        write_event(p->notify);
+    p->notified = true;
+}
+
+static void tell_flip(struct tp_publisher *p, uint64_t serial, int error)
+{
+    struct tp_publisher_report *r = &p->report;
+    if (r->n_flips == TP_PUBLISHER_FLIPS) { /* the later one speaks for those before it */
+        memmove(r->flips, r->flips + 1, (TP_PUBLISHER_FLIPS - 1) * sizeof *r->flips);
+        r->n_flips--;
+    }
+    r->flips[r->n_flips++] =
+        (struct tp_publisher_flip){serial, p->tick.sequence, p->tick.time_ns, error};
+    notify(p);
+}
+
+/* Puts the fences that a picture still waits for into fds; answers how many. */
+static unsigned pending_fences(const struct tp_publisher *p, const struct tp_kms_scanout *s,
+                               struct pollfd fds[TP_KMS_LAYERS])
+{
+    unsigned n = 0, open = 0;
+    if (p->panel->waits_fences)
+        return 0;
+    for (unsigned i = 0; i < s->n_layers; i++)
+        if (s->layers[i].in_fence >= 0)
+            fds[n++] = (struct pollfd){.fd = s->layers[i].in_fence, .events = POLLIN};
+    if (n == 0 || poll(fds, n, 0) < 0)
+        return 0;
+    for (unsigned i = 0; i < n; i++)
+        if (!fds[i].revents)
+            fds[open++] = fds[i];
+    return open;
+}
+
+static void drop(struct tp_publisher *p, unsigned first, unsigned n)
+{
+    p->queued -= n;
+    memmove(p->queue + first, p->queue + first + n, (p->queued - first) * sizeof *p->queue);
+}
+
+/* Pictures whose fences were silent for too long are given up: what was shown before stays. */
+static void give_up(struct tp_publisher *p, int64_t now)
+{
+    struct pollfd fds[TP_KMS_LAYERS];
+    for (unsigned i = 0; i < p->queued;) {
+        const struct queued *q = &p->queue[i];
+        if (now - q->since_ns < SILENCE_NS || pending_fences(p, q->scanout, fds) == 0) {
+            i++;
+            continue;
+        }
+        uint64_t serial = q->scanout->serial;
+        drop(p, i, 1);
+        tell_flip(p, serial, -ETIMEDOUT);
+    }
+}
+
+static bool may_publish(const struct tp_publisher *p, const struct tp_kms_scanout *s)
+{
+    if (!p->ticking || p->publishing)
+        return false;
+    return p->tick.sequence != p->used_sequence || (s->async && p->panel->can_async);
+}
+
+static int hand_over(struct tp_publisher *p, const struct tp_kms_scanout *s)
+{
+    const struct tp_panel_ops *ops = p->panel->ops;
+    int r = 0;
+    if (s->active && (memcmp(&s->mode, &p->mode, sizeof s->mode) != 0 || s->vrr != p->vrr)) {
+        r = ops->set_mode(p->panel, &s->mode, s->vrr);
+        p->mode = s->mode;
+        p->vrr = s->vrr;
+    }
+    return r < 0 ? r : ops->publish(p->panel, s);
+}
+
+/* Publishes the latest picture that is ready, if there may be one now. The mutex is held, and let go
+ * meanwhile. */
+static void publish(struct tp_publisher *p)
+{
+    struct pollfd fds[TP_KMS_LAYERS];
+    unsigned i = p->queued;
+    while (i > 0 && pending_fences(p, p->queue[i - 1].scanout, fds) > 0)
+        i--;
+    if (i == 0 || !may_publish(p, p->queue[i - 1].scanout))
+        return;
+    const struct tp_kms_scanout *s = p->queue[i - 1].scanout;
+    uint64_t serial = s->serial, sequence = p->tick.sequence;
+    p->publishing = true;
+    pthread_mutex_unlock(&p->mutex);
+    int r = hand_over(p, s);
+    pthread_mutex_lock(&p->mutex);
+    p->publishing = false;
+    p->used_sequence = sequence;
+    if (r == -EAGAIN) /* with the next refresh */
+        return;
+    for (i = 0; i < p->queued && p->queue[i].scanout->serial != serial; i++)
+        ;
+    drop(p, 0, i < p->queued ? i + 1 : 0);
+    /* A screen that is away shows nothing, and its clients go on as if it did. */
+    tell_flip(p, serial, r == -ENODEV ? 0 : r);
+}
+
+static void on_tick(void *data, const struct tp_panel_tick *t)
+{
+    struct tp_publisher *p = data;
+    pthread_mutex_lock(&p->mutex);
+    p->tick = p->report.tick = *t;
+    p->ticking = p->report.ticked = true;
+    if (p->panel->never_blocks)
+        publish(p);
+    notify(p);
+    if (p->queued > 0)
+        write_event(p->wake);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
+{
+    (void)data;
+    (void)serial;
+    (void)layer;
+    if (fence >= 0)
+        close(fence);
+}
+
+static void on_shown(void *data, uint64_t serial, int64_t first_line_ns)
+{
+    (void)data;
+    (void)serial;
+    (void)first_line_ns;
+}
+
+static void on_away(void *data, bool away)
+{
+    (void)data;
+    (void)away;
+}
+
+void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
+{
+    pthread_mutex_lock(&p->mutex);
+    if (p->queued == QUEUE) {
+        uint64_t serial = p->queue[0].scanout->serial;
+        drop(p, 0, 1);
+        tell_flip(p, serial, -EBUSY);
+    }
+    p->queue[p->queued++] = (struct queued){s, tp_now_ns()};
+    if (p->panel->never_blocks)
+        publish(p);
+    /* With no picture to be had before the next refresh, that one will see to it. */
+    if (p->queued > 0 && may_publish(p, s))
+        write_event(p->wake);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+bool tp_publisher_take(struct tp_publisher *p, struct tp_publisher_report *out)
+{
+    pthread_mutex_lock(&p->mutex);
+    bool some = p->report.ticked || p->report.n_flips > 0;
+    *out = p->report;
+    p->report.ticked = false;
+    p->report.n_flips = 0;
+    p->notified = false;
+    pthread_mutex_unlock(&p->mutex);
+    return some;
+}
+
+/* Sleeps until there is something to do. The mutex is held, and let go meanwhile. */
+static void wait_for_work(struct tp_publisher *p)
+{
+    struct pollfd fds[1 + QUEUE * TP_KMS_LAYERS] = {{.fd = p->wake, .events = POLLIN}};
+    unsigned n = 1;
+    int64_t until = INT64_MAX;
+    for (unsigned i = 0; i < p->queued; i++) {
+        unsigned more = pending_fences(p, p->queue[i].scanout, fds + n);
+        if (more > 0 && p->queue[i].since_ns + SILENCE_NS < until)
+            until = p->queue[i].since_ns + SILENCE_NS;
+        n += more;
+    }
+    /* Which fences are through does not matter before the next refresh, which wakes this thread. */
+    if (p->queued > 0 && !may_publish(p, p->queue[p->queued - 1].scanout))
+        n = 1;
+    pthread_mutex_unlock(&p->mutex);
+    int64_t left = until == INT64_MAX ? 0 : until - tp_now_ns();
+    const struct timespec limit = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
+    if (ppoll(fds, n, until == INT64_MAX ? NULL : &limit, NULL) > 0 && fds[0].revents) {
+        uint64_t count;
+        ssize_t got = read(p->wake, &count, sizeof count);
+        (void)got;
+    }
+    pthread_mutex_lock(&p->mutex);
+}
+
+static void *run(void *data)
+{
+    struct tp_publisher *p = data;
+    prctl(PR_SET_NAME, "publisher");
+    prctl(PR_SET_TIMERSLACK, 1ul);
+    pthread_mutex_lock(&p->mutex);
+    while (!p->stop) {
+        give_up(p, tp_now_ns());
+        publish(p);
+        wait_for_work(p);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_error *e)
+{
+    if (!p->panel->ops->look)
+        return tp_fail(e, TP_STATUS_FAILED, -ENOTSUP, NULL, NULL, "this screen cannot be read");
+    return p->panel->ops->look(p->panel, out, e);
+}
+
+int tp_publisher_create(struct tp_panel *panel, int notify, struct tp_publisher **out,
+                        struct tp_error *e)
+{
+    static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
+    struct tp_publisher *p = tp_calloc(1, sizeof *p);
+    *out = NULL;
+    p->panel = panel;
+    p->notify = notify;
+    pthread_mutex_init(&p->mutex, NULL);
+    p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int r = p->wake < 0 ? tp_fail_errno(e, errno, NULL, "an eventfd") : 0;
+    if (r == 0) {
+        r = pthread_create(&p->thread, NULL, run, p);
+        if (r)
+            r = tp_fail_errno(e, r, NULL, "the publishing thread cannot start");
+        else
+            p->running = true;
+    }
+    if (r == 0)
+        r = panel->ops->start(panel, &events, p, e);
+    if (r < 0) {
+        tp_publisher_destroy(p);
+        return r;
+    }
+    *out = p;
+    return 0;
+}
+
+void tp_publisher_destroy(struct tp_publisher *p)
+{
+    if (!p)
+        return;
+    if (p->running) {
+        pthread_mutex_lock(&p->mutex);
+        p->stop = true;
+        write_event(p->wake);
+        pthread_mutex_unlock(&p->mutex);
+        pthread_join(p->thread, NULL);
+    }
+    p->panel->ops->destroy(p->panel);
+    if (p->wake >= 0)
+        close(p->wake);
+    pthread_mutex_destroy(&p->mutex);
+    free(p);
+}

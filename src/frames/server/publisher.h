@@ -1,0 +1,46 @@
+/*
+ * Brings a CRTC's commits to its panel: waits for their in-fences, hands at most one picture over in each
+ * refresh, and says when. A thread of its own waits, so that neither a fence nor a slow panel ever holds
+ * up the loop; with a panel that never blocks, pictures whose fences are through go over at once, on the
+ * thread that has the commit or the refresh.
+ */
+#ifndef TP_FRAMES_SERVER_PUBLISHER_H
+#define TP_FRAMES_SERVER_PUBLISHER_H
+
+#include "frames/panel/panel.h"
+
+struct tp_publisher;
+
+#define TP_PUBLISHER_FLIPS 8u
+
+/* What happened since the last look. */
+struct tp_publisher_report {
+    bool ticked; /* refreshes began: tick is the last */
+    struct tp_panel_tick tick;
+    unsigned n_flips;
+    struct tp_publisher_flip { /* the picture of this serial went to the panel, or error says why not */
+        uint64_t serial, sequence;
+        int64_t time_ns;
+        int error; /* -ETIMEDOUT: its in-fences were silent for a second */
+    } flips[TP_PUBLISHER_FLIPS];
+};
+
+/*
+ * Takes the panel over and starts it. notify: an eventfd that is written when there is something to
+ * take, borrowed. On failure the panel is destroyed.
+ */
+int tp_publisher_create(struct tp_panel *panel, int notify, struct tp_publisher **out,
+                        struct tp_error *e);
+/* Ends it, the panel too. No commit is told of any more. NULL is fine. */
+void tp_publisher_destroy(struct tp_publisher *p);
+
+/* The scanout stays the caller's, and as it is until it or a later one has been told of. */
+void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s);
+
+/* False: there is nothing to tell. */
+bool tp_publisher_take(struct tp_publisher *p, struct tp_publisher_report *out);
+
+/* What is on the screen now; see panel.h. -ENOTSUP. */
+int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_error *e);
+
+#endif

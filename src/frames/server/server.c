@@ -1,0 +1,389 @@
+#include "frames/server/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include <drm.h>
+
+#include "base/buf.h"
+#include "base/proc.h"
+
+#define EVENTS 32
+#define OWN_FDS 128u /* descriptors that the server itself and its surroundings need */
+
+void tp_server_log(struct tp_server *s, const char *fmt, ...)
+{
+    char line[512];
+    va_list ap;
+    if (!s->log)
+        return;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    s->log(s->log_data, line);
+}
+
+int tp_server_watch(struct tp_server *s, struct tp_source *source, uint32_t events)
+{
+    struct epoll_event ev = {.events = events, .data.ptr = source};
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, source->fd, &ev) < 0 ? -errno : 0;
+}
+
+void tp_server_settle(struct tp_server *s)
+{
+    if (!s->changed)
+        return;
+    s->changed = false;
+    tp_snapshot_write(s->snapshot.block, s->kms);
+}
+
+/* --- what the device asks --- */
+
+static int create_memory(void *data, uint64_t bytes)
+{
+    (void)data;
+    return tp_memory_create(bytes);
+}
+
+static void send_event(void *data, struct tp_kms_file *file, const void *e, size_t bytes)
+{
+    tp_connection_event(data, tp_kms_file_data(file), e, bytes);
+}
+
+static size_t events_unread(void *data, struct tp_kms_file *file)
+{
+    return tp_connection_unread(data, tp_kms_file_data(file));
+}
+
+static void commit(void *data, const struct tp_kms_scanout *scanout)
+{
+    struct tp_server *s = data;
+    tp_publisher_commit(s->publishers[scanout->crtc], scanout);
+}
+
+static void finish(void *data, void *waiter, struct tp_drm_call *call, int result)
+{
+    (void)call; /* the channel's */
+    tp_channel_finish_call(data, waiter, result);
+}
+
+static int fence_make(void *data)
+{
+    (void)data;
+    return tp_fence_create();
+}
+
+static void fence_signal(void *data, int fence)
+{
+    (void)data;
+    tp_fence_signal(fence);
+}
+
+static void changed(void *data)
+{
+    ((struct tp_server *)data)->changed = true;
+}
+
+static void hotplug(void *data)
+{
+    (void)data; /* clients without udev's socket see it at their next look */
+}
+
+/* --- the loop --- */
+
+static void drain(int fd)
+{
+    uint64_t count;
+    ssize_t n = read(fd, &count, sizeof count);
+    (void)n;
+}
+
+static void tell_device(struct tp_server *s)
+{
+    struct tp_publisher_report r;
+    for (unsigned i = 0; i < s->n_outputs; i++) {
+        if (!tp_publisher_take(s->publishers[i], &r))
+            continue;
+        /* What was published with this refresh hears of it first: it has something to do. */
+        for (unsigned k = 0; k < r.n_flips; k++) {
+            const struct tp_publisher_flip *f = &r.flips[k];
+            if (f->error == -ETIMEDOUT)
+                tp_server_log(s, "output %u: a picture was given up: its fence was silent for a second", i);
+            tp_kms_flipped(s->kms, i, f->serial, f->sequence, f->time_ns, f->error);
+        }
+        if (r.ticked)
+            tp_kms_vblank(s->kms, i, r.tick.sequence, r.tick.time_ns);
+    }
+}
+
+static void on_notified(struct tp_server *s, struct tp_source *self, uint32_t events)
+{
+    (void)events;
+    drain(self->fd);
+    tell_device(s);
+}
+
+static void on_timer(struct tp_server *s, struct tp_source *self, uint32_t events)
+{
+    (void)events;
+    drain(self->fd);
+    s->timer_ns = INT64_MAX;
+    tp_kms_expire(s->kms, tp_now_ns());
+}
+
+static void on_sync(struct tp_server *s, struct tp_source *self, uint32_t events)
+{
+    (void)self;
+    (void)events;
+    tp_kms_fds_ready(s->kms);
+}
+
+static void set_timer(struct tp_server *s)
+{
+    int64_t at = tp_kms_deadline(s->kms);
+    if (at == s->timer_ns)
+        return;
+    int64_t ns = at == INT64_MAX ? 0 : at > 0 ? at : 1;
+    const struct itimerspec t = {.it_value = {ns / 1000000000, ns % 1000000000}};
+    timerfd_settime(s->timer.fd, TFD_TIMER_ABSTIME, &t, NULL);
+    s->timer_ns = at;
+}
+
+/* The set of fences is made anew whenever they are not those of before: closed ones would stay in it as long
+ * as somebody else has them open. */
+static void watch_fences(struct tp_server *s)
+{
+    int fds[TP_SYNC_FDS];
+    unsigned n = tp_kms_poll_fds(s->kms, fds, TP_SYNC_FDS);
+    if (n > TP_SYNC_FDS)
+        n = TP_SYNC_FDS;
+    if (n == s->n_sync_fds && !memcmp(fds, s->sync_fds, n * sizeof *fds))
+        return;
+    if (s->sync.fd >= 0)
+        close(s->sync.fd);
+    s->sync.fd = n > 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
+    s->n_sync_fds = 0;
+    if (s->sync.fd < 0)
+        return;
+    for (unsigned i = 0; i < n; i++) {
+        struct epoll_event ev = {.events = EPOLLIN};
+        epoll_ctl(s->sync.fd, EPOLL_CTL_ADD, fds[i], &ev);
+        s->sync_fds[s->n_sync_fds++] = fds[i];
+    }
+    tp_server_watch(s, &s->sync, EPOLLIN);
+}
+
+int tp_server_fd(const struct tp_server *s)
+{
+    return s->epoll;
+}
+
+int tp_server_dispatch(struct tp_server *s, int timeout_ms)
+{
+    struct epoll_event events[EVENTS];
+    int n = epoll_wait(s->epoll, events, EVENTS, timeout_ms);
+    if (n < 0)
+        return errno == EINTR ? 0 : -errno;
+    s->turn++;
+    for (int i = 0; i < n; i++) {
+        struct tp_source *source = events[i].data.ptr;
+        if (source->fd >= 0)
+            source->ready(s, source, events[i].events);
+    }
+    if (n > 0)
+        tell_device(s);
+    tp_connections_reap(s);
+    tp_server_settle(s);
+    watch_fences(s);
+    set_timer(s);
+    return 0;
+}
+
+/* --- beginning and end --- */
+
+/* What one unread event weighs in a socket's account of what was sent and not read. */
+static size_t weigh_event(void)
+{
+    struct drm_event_vblank e;
+    int ends[2], queued = 0;
+    memset(&e, 0, sizeof e);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return 0;
+    if (send(ends[0], &e, sizeof e, MSG_NOSIGNAL) != sizeof e || ioctl(ends[0], SIOCOUTQ, &queued) < 0)
+        queued = 0;
+    close(ends[0]);
+    close(ends[1]);
+    return queued > 0 ? (size_t)queued : 0;
+}
+
+static unsigned at_most(uint64_t n, unsigned low, unsigned high)
+{
+    return n < low ? low : n > high ? high : (unsigned)n;
+}
+
+/* Each open of the card gets a share of the descriptors that this process may have. */
+static void set_limits(struct tp_server *s, struct tp_server_config *c)
+{
+    struct tp_kms_limits *k = &c->kms.limits;
+    struct rlimit fds = {1024, 1024};
+    getrlimit(RLIMIT_NOFILE, &fds);
+    uint64_t room = fds.rlim_cur > 2 * OWN_FDS ? fds.rlim_cur - OWN_FDS : OWN_FDS;
+    s->limits = c->limits;
+    if (s->limits.connections == 0)
+        s->limits.connections = at_most(room / 8, 16, 128);
+    if (s->limits.channels == 0)
+        s->limits.channels = at_most(room / 8, 16, 64);
+    if (s->limits.frames == 0)
+        s->limits.frames = 16;
+    if (k->files == 0)
+        k->files = s->limits.connections;
+    if (k->buffers == 0)
+        k->buffers = at_most(room / 4, 64, 4096);
+    if (k->syncobjs == 0)
+        k->syncobjs = at_most(room / 8, 64, 4096);
+}
+
+static int make_sources(struct tp_server *s, struct tp_error *e)
+{
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    s->notified = (struct tp_source){on_notified, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+    s->timer = (struct tp_source){on_timer,
+                                  timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+    s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (s->epoll < 0 || s->notified.fd < 0 || s->timer.fd < 0)
+        return tp_fail_errno(e, errno, NULL, "the loop's descriptors");
+    int r = tp_server_watch(s, &s->notified, EPOLLIN);
+    if (r == 0)
+        r = tp_server_watch(s, &s->timer, EPOLLIN);
+    if (r == 0)
+        r = tp_shared_snapshot_init(&s->snapshot);
+    return r < 0 ? tp_fail_errno(e, r, NULL, "the loop's descriptors") : 0;
+}
+
+static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error *e)
+{
+    static const struct tp_kms_ops ops = {
+        .create_memory = create_memory,
+        .send_event = send_event,
+        .commit = commit,
+        .finish = finish,
+        .fence_make = fence_make,
+        .fence_signal = fence_signal,
+        .changed = changed,
+        .hotplug = hotplug,
+        .events_unread = events_unread,
+    };
+    int r = make_sources(s, e);
+    if (r == 0)
+        r = tp_kms_create(&c->kms, &ops, s, &s->kms, e);
+    for (; r == 0 && s->n_outputs < c->kms.n_outputs; s->n_outputs++) {
+        struct tp_panel *panel = c->panels[s->n_outputs];
+        c->panels[s->n_outputs] = NULL;
+        if (!panel)
+            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "output %u has no panel",
+                           s->n_outputs);
+        r = tp_publisher_create(panel, s->notified.fd, &s->publishers[s->n_outputs], e);
+        if (r < 0)
+            return r;
+    }
+    if (r < 0)
+        return r;
+    tp_snapshot_write(s->snapshot.block, s->kms);
+    s->changed = false;
+    if (!c->path)
+        return 0;
+    r = tp_listen(c->path, c->n_uids > 0, &s->listener, e);
+    s->accepting = (struct tp_source){tp_connection_accept, s->listener.fd};
+    if (r == 0)
+        r = tp_server_watch(s, &s->accepting, EPOLLIN);
+    return r;
+}
+
+int tp_server_create(const struct tp_server_config *config, struct tp_server **out, struct tp_error *e)
+{
+    struct tp_server_config c = *config;
+    struct tp_server *s = tp_calloc(1, sizeof *s);
+    *out = NULL;
+    s->log = c.log;
+    s->log_data = c.log_data;
+    s->listener.fd = s->listener.lock = s->accepting.fd = -1;
+    s->sync = (struct tp_source){on_sync, -1};
+    s->timer_ns = INT64_MAX;
+    s->event_cost = weigh_event();
+    if (c.n_uids > 0) {
+        s->uids = tp_calloc(c.n_uids, sizeof *s->uids);
+        memcpy(s->uids, c.uids, c.n_uids * sizeof *s->uids);
+        s->n_uids = c.n_uids;
+    }
+    set_limits(s, &c);
+    int r = make(s, &c, e);
+    for (unsigned i = 0; i < TP_KMS_OUTPUTS; i++)
+        if (c.panels[i])
+            c.panels[i]->ops->destroy(c.panels[i]);
+    if (r < 0) {
+        tp_server_destroy(s);
+        return r;
+    }
+    *out = s;
+    return 0;
+}
+
+int tp_server_adopt(struct tp_server *s, int fd)
+{
+    return tp_connection_add(s, fd);
+}
+
+int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e)
+{
+    if (output >= s->n_outputs)
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "there is no output %u", output);
+    return tp_publisher_look(s->publishers[output], out, e);
+}
+
+void tp_server_count(const struct tp_server *s, struct tp_server_counts *out)
+{
+    tp_kms_count(s->kms, &out->kms);
+    out->connections = s->n_connections;
+    out->channels = s->n_channels;
+}
+
+static void close_fd(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+void tp_server_destroy(struct tp_server *s)
+{
+    if (!s)
+        return;
+    tp_listener_finish(&s->listener);
+    while (s->connections) {
+        for (struct tp_connection *c = s->connections; c; c = c->next)
+            tp_connection_drop(s, c, NULL);
+        tp_connections_reap(s);
+    }
+    for (unsigned i = 0; i < s->n_outputs; i++)
+        tp_publisher_destroy(s->publishers[i]);
+    tp_kms_destroy(s->kms);
+    tp_shared_snapshot_finish(&s->snapshot);
+    close_fd(s->sync.fd);
+    close_fd(s->timer.fd);
+    close_fd(s->notified.fd);
+    close_fd(s->spare);
+    close_fd(s->epoll);
+    free(s->uids);
+    free(s);
+}

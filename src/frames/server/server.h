@@ -1,0 +1,60 @@
+/*
+ * The display server: ties the device (kms) to its clients' sockets and to panels. One loop, which never
+ * blocks on a client, a fence or a screen; an app may run it on a thread of its own, or embed it.
+ */
+#ifndef TP_FRAMES_SERVER_SERVER_H
+#define TP_FRAMES_SERVER_SERVER_H
+
+#include <sys/types.h>
+
+#include "frames/kms/kms.h"
+#include "frames/panel/panel.h"
+
+struct tp_server;
+
+/* 0: the usual ones. What is past a limit is refused; the others go on. */
+struct tp_server_limits {
+    unsigned connections; /* 128, of all kinds */
+    unsigned channels;    /* 64, of one card */
+    unsigned frames;      /* 16: handled of one client before the others' turn */
+};
+
+struct tp_server_config {
+    struct tp_kms_config kms; /* limits of 0 become what this process's descriptors allow */
+    struct tp_panel *panels[TP_KMS_OUTPUTS]; /* one for each output; moved, on failure too */
+    /* Where to listen: a path, or @NAME for an abstract address; NULL: only tp_server_adopt. A path's
+     * socket is for this user alone (0600), or for all where others are listed; a lock lies beside it. */
+    const char *path;
+    const uid_t *uids; /* who may connect besides the server's own user and root */
+    size_t n_uids;
+    struct tp_server_limits limits;
+    /* One line for a person, about an incident; NULL: nobody hears it. From the loop's thread. */
+    void (*log)(void *data, const char *line);
+    void *log_data;
+};
+
+/* -EADDRINUSE: another server has the path. -EINVAL (INPUT) for a path or a device that cannot be. */
+int tp_server_create(const struct tp_server_config *config, struct tp_server **out, struct tp_error *e);
+/* NULL is fine. Ends all connections; the socket's file goes. */
+void tp_server_destroy(struct tp_server *s);
+
+/* A descriptor that polls readable when there is something to do; the server's own. */
+int tp_server_fd(const struct tp_server *s);
+/* Does what there is to do, waiting for at most timeout_ms (-1: for ever, or until a signal). 0, or a
+ * negative errno when the loop itself is broken. */
+int tp_server_dispatch(struct tp_server *s, int timeout_ms);
+
+/* A connected SOCK_SEQPACKET socket, as if it had been accepted; moved. -EACCES, -EMFILE. */
+int tp_server_adopt(struct tp_server *s, int fd);
+
+/* What is on the screen of this output; the caller finishes out. */
+int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e);
+
+/* How much there is, for tests and tools. */
+struct tp_server_counts {
+    struct tp_kms_counts kms;
+    unsigned connections, channels;
+};
+void tp_server_count(const struct tp_server *s, struct tp_server_counts *out);
+
+#endif
