@@ -117,13 +117,50 @@ static void drop_unused(struct tp_kms *kms, struct tp_buffer *b)
     tp_buffer_unuse(kms, b);
 }
 
+/* Is it one of this file's, by a handle or by a framebuffer? */
+static bool held(const struct tp_kms_file *file, const struct tp_buffer *b)
+{
+    if (!b->uses)
+        return false;
+    for (unsigned i = 0; i < file->handles.n; i++)
+        if (file->handles.entries[i].p == b)
+            return true;
+    for (const struct tp_kms_fb *fb = file->fbs; fb; fb = fb->next)
+        for (unsigned i = 0; i < fb->format->n_planes; i++)
+            if (fb->buffers[i] == b)
+                return true;
+    return false;
+}
+
+void tp_buffer_charge(struct tp_kms_file *file, const struct tp_buffer *b)
+{
+    if (!held(file, b))
+        file->buffer_bytes += b->bytes;
+}
+
+void tp_buffer_discharge(struct tp_kms_file *file, const struct tp_buffer *b)
+{
+    if (!held(file, b))
+        file->buffer_bytes -= b->bytes;
+}
+
+static bool has_room(const struct tp_kms_file *file, uint64_t bytes)
+{
+    uint64_t limit = file->kms->limits.buffer_bytes;
+    return file->buffer_bytes <= limit && bytes <= limit - file->buffer_bytes;
+}
+
 int tp_buffer_handle(struct tp_kms_file *file, struct tp_buffer *b, uintptr_t tag, uint32_t *handle)
 {
     if (file->handles.used >= file->kms->limits.buffers)
         return -ENOSPC;
+    if (!held(file, b)) {
+        if (!has_room(file, b->bytes))
+            return -ENOMEM;
+        file->buffer_bytes += b->bytes;
+    }
     *handle = tp_table_add(&file->handles, b, tag);
     tp_buffer_use(b);
-    file->buffer_bytes += b->bytes;
     return 0;
 }
 
@@ -132,7 +169,10 @@ int tp_buffer_close(struct tp_kms_file *file, uint32_t handle)
     struct tp_buffer *b = tp_table_remove(&file->handles, handle);
     if (!b)
         return -EINVAL;
-    file->buffer_bytes -= b->bytes;
+    if (b->uses == 1)
+        file->buffer_bytes -= b->bytes;
+    else
+        tp_buffer_discharge(file, b);
     tp_buffer_unuse(file->kms, b);
     return 0;
 }
@@ -213,8 +253,6 @@ int tp_ioctl_prime_import(struct tp_ioctl_call *c, void *arg)
                 return 0;
             }
         }
-    if (bytes > c->kms->limits.buffer_bytes - c->file->buffer_bytes)
-        return -ENOMEM;
     if (!b) {
         b = create(c->kms, tp_call_take_fd(c->call, a->fd), bytes, device, inode);
         b->imported = true;
@@ -242,7 +280,7 @@ int tp_ioctl_create_dumb(struct tp_ioctl_call *c, void *arg)
     a->size = 0;
     if (c->file->handles.used >= c->kms->limits.buffers)
         return -ENOSPC;
-    if (size > c->kms->limits.buffer_bytes - c->file->buffer_bytes)
+    if (!has_room(c->file, size))
         return -ENOMEM;
     int fd = c->kms->ops.create_memory(c->kms->data, size);
     if (fd < 0)

@@ -84,7 +84,7 @@ int tp_ioctl_query(struct tp_ioctl_call *c, void *arg)
         const struct drm_mode_obj_get_properties *a = arg;
         return is(c->kms, a->obj_id, a->obj_type) ? -EINVAL : -ENOENT;
     }
-    default: /* no object of that kind with that id */
-        return -ENOENT;
+    default:
+        return -EINVAL;
     }
 }

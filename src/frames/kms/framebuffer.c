@@ -143,6 +143,15 @@ void tp_kms_fb_info(const struct tp_kms_fb *fb, struct tp_kms_fb_info *out)
     }
 }
 
+/* Is this the first plane that lies in its buffer? */
+static bool is_first(const struct tp_kms_fb *fb, unsigned plane)
+{
+    for (unsigned i = 0; i < plane; i++)
+        if (fb->buffers[i] == fb->buffers[plane])
+            return false;
+    return true;
+}
+
 static void unlist(struct tp_kms_fb *fb)
 {
     if (fb->prev)
@@ -151,6 +160,9 @@ static void unlist(struct tp_kms_fb *fb)
         fb->owner->fbs = fb->next;
     if (fb->next)
         fb->next->prev = fb->prev;
+    for (unsigned i = 0; i < fb->format->n_planes; i++)
+        if (is_first(fb, i))
+            tp_buffer_discharge(fb->owner, fb->buffers[i]);
     fb->owner->n_fbs--;
     fb->owner = NULL;
     fb->prev = fb->next = NULL;
@@ -190,6 +202,9 @@ int tp_ioctl_add_fb2(struct tp_ioctl_call *c, void *arg)
     int e = tp_fb_create(c->file, r, &fb);
     if (e < 0)
         return e;
+    for (unsigned i = 0; i < fb->format->n_planes; i++)
+        if (is_first(fb, i))
+            tp_buffer_charge(c->file, fb->buffers[i]);
     fb->owner = c->file;
     fb->next = c->file->fbs;
     if (fb->next)

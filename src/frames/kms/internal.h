@@ -112,8 +112,12 @@ struct tp_buffer {
 };
 #define TP_HANDLE_PRIME 1u /* tag of a handle: known to PRIME in its file */
 struct tp_buffer *tp_buffer_find(struct tp_kms_file *file, uint32_t handle); /* borrowed */
-/* A new handle, or -ENOSPC. */
+/* A new handle; -ENOSPC for one too many, -ENOMEM for too many bytes. */
 int tp_buffer_handle(struct tp_kms_file *file, struct tp_buffer *b, uintptr_t tag, uint32_t *handle);
+/* A file pays for a buffer once, as long as it has a handle or a framebuffer of it: to be called before the first
+ * comes, and after the last has gone. */
+void tp_buffer_charge(struct tp_kms_file *file, const struct tp_buffer *b);
+void tp_buffer_discharge(struct tp_kms_file *file, const struct tp_buffer *b);
 void tp_buffer_use(struct tp_buffer *b);
 void tp_buffer_unuse(struct tp_kms *kms, struct tp_buffer *b);
 void tp_buffer_unref(struct tp_buffer *b); /* any thread */

@@ -25,12 +25,13 @@ static uint32_t count(const uint32_t *n, uint32_t room)
     return v < room ? v : room;
 }
 
+/* All CRTCs, connectors, encoders and planes are in the block. */
 static int find(const struct reader *r, uint32_t id, enum tp_place_kind kind)
 {
     if (id >= TP_SNAPSHOT_IDS || r->s->fixed.ids[id].kind != kind)
-        return -ENOSYS;
+        return -ENOENT;
     unsigned i = *(const volatile uint16_t *)&r->s->fixed.ids[id].index;
-    return i < (kind == TP_PLACE_PLANE ? TP_SNAPSHOT_PLANES : TP_KMS_OUTPUTS) ? (int)i : -ENOSYS;
+    return i < (kind == TP_PLACE_PLANE ? TP_SNAPSHOT_PLANES : TP_KMS_OUTPUTS) ? (int)i : -ENOENT;
 }
 
 /* As many ids as there is room for; *n: how many there are. */
@@ -194,7 +195,7 @@ static int get_object_properties(const struct reader *r, struct drm_mode_obj_get
             continue;
         return put_properties(r, kinds[k].place + (unsigned)i, a->props_ptr, a->prop_values_ptr, &a->count_props);
     }
-    return -ENOSYS;
+    return -ENOSYS; /* it may be a framebuffer, or a blob */
 }
 
 static int get_property(const struct reader *r, struct drm_mode_get_property *a)
@@ -202,7 +203,7 @@ static int get_property(const struct reader *r, struct drm_mode_get_property *a)
     const struct tp_snapshot_fixed *f = &r->s->fixed;
     uint32_t first = f->first_property, n = count(&f->n_properties, TP_SNAPSHOT_PROPERTIES);
     if (a->prop_id < first || a->prop_id - first >= n)
-        return -ENOSYS;
+        return -ENOENT;
     const struct tp_snapshot_property *p = &f->properties[a->prop_id - first];
     uint32_t values = count(&p->n_values, TP_SNAPSHOT_VALUES), enums = count(&p->n_enums, TP_SNAPSHOT_VALUES);
     memcpy(a->name, p->name, sizeof a->name);
@@ -243,7 +244,7 @@ static int get_blob(const struct reader *r, struct drm_mode_get_blob *a)
         a->length = length;
         return 0;
     }
-    return -ENOSYS;
+    return -ENOSYS; /* it may be a client's own */
 }
 
 static int get_cap(const struct reader *r, struct drm_get_cap *a)

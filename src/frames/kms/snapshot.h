@@ -41,8 +41,7 @@ void tp_snapshot_fences(const struct tp_snapshot *s, struct tp_drm_fences *out);
 
 /*
  * Answers a query from the block: 0, or the kernel's negative errno. -ENOSYS: it is no query, or not to be
- * answered from here (a forced probe of a connector, a blob that is not in it): ask the server. Writes arg
- * and its arrays as the kernel would. Allocates nothing, async-signal-safe; the block is not trusted to
+ * answered from here (framebuffers, and blobs that clients made): ask the server. Writes arg and its arrays as the kernel would. Allocates nothing, async-signal-safe; the block is not trusted to
  * stand still, and a torn one never makes it read or write out of bounds.
  */
 int tp_snapshot_query(const struct tp_snapshot *s, const struct tp_snapshot_view *view,
