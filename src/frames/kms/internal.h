@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "frames/kms/kms.h"
+#include "frames/kms/mode.h"
 #include "frames/kms/snapshot_layout.h"
 
 #define TP_KMS_PLANES TP_SNAPSHOT_PLANES
@@ -61,16 +62,6 @@ struct tp_blob *tp_blob_find(struct tp_kms *kms, uint64_t id); /* borrowed */
 void tp_blob_put(struct tp_kms *kms, struct tp_blob *b);       /* NULL is fine */
 void tp_blob_assign(struct tp_kms *kms, struct tp_blob **to, struct tp_blob *b);
 void tp_blobs_release(struct tp_kms_file *file);
-
-/* --- mode.c --- */
-
-/* CVT reduced blanking for this size, with a clock that makes clients compute the refresh. */
-void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height, uint32_t refresh_mhz,
-                  bool preferred);
-bool tp_mode_equal(const struct drm_mode_modeinfo *a, const struct drm_mode_modeinfo *b);
-/* As drm_mode_convert_umode: 0, -ERANGE, -EINVAL. Fills in what the kernel would tell back. */
-int tp_mode_convert(struct drm_mode_modeinfo *out, const struct drm_mode_modeinfo *in);
-uint32_t tp_mode_refresh_mhz(const struct drm_mode_modeinfo *m);
 
 /* --- edid.c --- */
 
