@@ -245,7 +245,7 @@ static bool leads_to_the_server(int fd)
     socklen_t bytes = sizeof peer;
 
     return getpeername(fd, (struct sockaddr *)&peer, &bytes) == 0 &&
-           tp_shim_is_server(&peer, bytes < sizeof peer ? bytes : sizeof peer);
+           tp_shim_is_server(&peer, bytes < (socklen_t)sizeof peer ? bytes : (socklen_t)sizeof peer);
 }
 
 struct tp_card *tp_card_get(int fd)

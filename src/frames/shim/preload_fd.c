@@ -131,6 +131,9 @@ TP_EXPORT int close(int fd)
     return TP_REAL(close)(fd);
 }
 
+/* Bionic has it since API 34. */
+int close_range(unsigned first, unsigned last, int flags);
+
 static int real_close_range(unsigned first, unsigned last, int flags)
 {
     __typeof__(&close_range) next = TP_REAL(close_range);

@@ -1,3 +1,5 @@
+#include "frames/shim/preload.h"
+
 #include "frames/shim/tty.h"
 
 #include <errno.h>
@@ -11,9 +13,7 @@
 #include <linux/kd.h>
 #include <linux/vt.h>
 
-#include "frames/shim/card.h"
 #include "frames/shim/channel.h"
-#include "frames/shim/fds.h"
 #include "frames/shim/real.h"
 
 #define ACTIVE 1u
@@ -46,7 +46,7 @@ int tp_tty_open(unsigned number, int flags)
     }
     /* As long as it is open, reads of the console wait for keys. It stays so to the process's end. */
     tp_channel_hide_fd(master);
-    tp_card_forget_fd(fd);
+    tp_forget(fd);
     tp_fds_set(fd, (struct tp_fd){TP_FD_UNKNOWN, 0},
                (struct tp_fd){TP_FD_TTY, number > 0 ? number : ACTIVE});
     return fd;
