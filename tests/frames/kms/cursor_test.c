@@ -141,6 +141,23 @@ static void the_old_call_refuses_what_is_wrong(void **state)
     assert_errno(set_cursor(DRM_MODE_CURSOR_BO, small, 0, 0), EINVAL);
 }
 
+static void a_cursor_is_not_scaled_and_has_formats_of_its_own(void **state)
+{
+    (void)state;
+    needs_cursor();
+    uint32_t fb = fb_of(card, cursor_size, cursor_size, DRM_FORMAT_ARGB8888);
+    struct request r = {0};
+    add_plane(&r, card, o.cursor, o.crtc, fb, 0, 0, cursor_size, cursor_size);
+    add(&r, card, o.cursor, "CRTC_W", cursor_size * 2);
+    assert_errno(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0), ERANGE); /* drm_rect_calc_hscale */
+    if (is_real())
+        return;
+    uint32_t other = fb_of(card, cursor_size, cursor_size, DRM_FORMAT_RGB565);
+    r.n = 0;
+    add_plane(&r, card, o.cursor, o.crtc, other, 0, 0, cursor_size, cursor_size);
+    assert_errno(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0), EINVAL);
+}
+
 static void the_newer_call_has_a_hot_spot(void **state)
 {
     (void)state;
@@ -329,6 +346,7 @@ int main(void)
         lit(the_cursors_handle_may_be_closed),
         lit(moves_do_not_wait_and_do_not_keep_flips_waiting),
         lit(the_old_call_refuses_what_is_wrong),
+        lit(a_cursor_is_not_scaled_and_has_formats_of_its_own),
         lit(the_newer_call_has_a_hot_spot),
         lit(rotation_starts_upright),
         lit(every_rotation_that_is_offered_is_taken),

@@ -65,6 +65,9 @@ static void set_version_tells_interface_1_4(void **state)
     assert_errno(drm(card, DRM_IOCTL_SET_VERSION, &v), EINVAL);
     v = (struct drm_set_version){1, 5, -1, -1};
     assert_errno(drm(card, DRM_IOCTL_SET_VERSION, &v), EINVAL);
+    v = (struct drm_set_version){-1, -1, 99, 0};
+    assert_errno(drm(card, DRM_IOCTL_SET_VERSION, &v), EINVAL);
+    assert_int_not_equal(v.drm_dd_major, 99); /* told all the same */
     struct file *other = card_open();
     v = (struct drm_set_version){-1, -1, -1, -1};
     assert_errno(drm(other, DRM_IOCTL_SET_VERSION, &v), EACCES);

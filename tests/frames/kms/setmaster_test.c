@@ -135,6 +135,50 @@ static void what_looks_and_prepares_is_anyones(void **state)
     assert_ok(remove_fb(other, fb));
 }
 
+/* DRM_AUTH: names of buffers are for who was let in. */
+static void buffers_names_are_for_the_authenticated(void **state)
+{
+    (void)state;
+    only_ours();
+    struct file *user = card_open_user();
+    struct drm_gem_flink f = {.handle = create_dumb(user, 64, 64, 32).handle};
+    struct drm_gem_open o = {.name = 1};
+    assert_errno(drm(user, DRM_IOCTL_GEM_FLINK, &f), EACCES);
+    assert_errno(drm(user, DRM_IOCTL_GEM_OPEN, &o), EACCES);
+    struct drm_auth a = {0};
+    assert_ok(drm(user, DRM_IOCTL_GET_MAGIC, &a));
+    assert_ok(drm(card, DRM_IOCTL_AUTH_MAGIC, &a));
+    assert_ok(drm(user, DRM_IOCTL_GEM_FLINK, &f));
+}
+
+static int lease(const uint32_t *ids, uint32_t n, uint32_t flags)
+{
+    struct drm_mode_create_lease l = {.object_ids = PTR(ids), .object_count = n, .flags = flags};
+    return drm(card, DRM_IOCTL_MODE_CREATE_LEASE, &l);
+}
+
+/* drm_lease.c: what is no lease is refused as there; ours lends nothing at all. */
+static void leases_are_asked_for_properly(void **state)
+{
+    (void)state;
+    struct output o;
+    assert_true(find_output(card, 0, &o));
+    const uint32_t good[] = {o.connector, o.crtc, o.primary}, none[] = {o.connector, 0x7fff0000};
+    assert_errno(lease(good, 3, 1), EINVAL);
+    assert_errno(lease(none, 2, 0), ENOENT);
+    assert_errno(lease(good, 1, 0), EINVAL); /* a connector alone */
+    assert_errno(lease(good, 2, 0), EINVAL); /* and with universal planes a plane as well */
+    if (!is_real())
+        assert_errno(lease(good, 3, 0), EOPNOTSUPP);
+    struct drm_mode_revoke_lease r = {.lessee_id = 77};
+    assert_errno(drm(card, DRM_IOCTL_MODE_REVOKE_LEASE, &r), ENOENT);
+    struct drm_mode_list_lessees l = {.pad = 1};
+    assert_errno(drm(card, DRM_IOCTL_MODE_LIST_LESSEES, &l), EINVAL);
+    l.pad = 0;
+    assert_ok(drm(card, DRM_IOCTL_MODE_LIST_LESSEES, &l));
+    assert_int_equal(l.count_lessees, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +192,8 @@ int main(void)
         test(a_new_master_keeps_its_authentication),
         test(what_changes_the_screen_is_the_masters),
         test(what_looks_and_prepares_is_anyones),
+        test(buffers_names_are_for_the_authenticated),
+        test(leases_are_asked_for_properly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,8 +196,28 @@ static void modes_that_are_none_are_refused(void **state)
     bad.htotal = (uint16_t)(bad.hdisplay - 1);
     assert_errno(set_crtc(card, o.crtc, fb, 0, 0, &o.connector, 1, &bad), EINVAL);
     bad = o.modes[0];
+    bad.flags |= 1u << 31;
+    assert_errno(set_crtc(card, o.crtc, fb, 0, 0, &o.connector, 1, &bad), EINVAL);
+    bad = o.modes[0];
     bad.clock = (uint32_t)INT32_MAX + 1;
     assert_errno(set_crtc(card, o.crtc, fb, 0, 0, &o.connector, 1, &bad), ERANGE);
+}
+
+/* A panel has the modes that it lists (its driver's mode_valid). */
+static void modes_that_are_not_listed_are_refused(void **state)
+{
+    (void)state;
+    only_ours(); /* vkms takes any */
+    uint32_t fb = fb_for(&o.modes[0]);
+    struct drm_mode_modeinfo other = o.modes[0];
+    other.clock += 1000;
+    assert_errno(set_crtc(card, o.crtc, fb, 0, 0, &o.connector, 1, &other), EINVAL);
+    /* Timings make it, not its name: drm_mode_equal. */
+    other = o.modes[0];
+    strcpy(other.name, "mine");
+    other.type = DRM_MODE_TYPE_USERDEF;
+    other.vrefresh = 0;
+    assert_ok(set_crtc(card, o.crtc, fb, 0, 0, &o.connector, 1, &other));
 }
 
 static void aspect_ratio_bits_need_their_capability(void **state)
@@ -360,6 +380,7 @@ int main(void)
         dark(a_larger_one_is_panned_over),
         dark(panning_over_65535_is_out_of_range),
         dark(modes_that_are_none_are_refused),
+        dark(modes_that_are_not_listed_are_refused),
         dark(aspect_ratio_bits_need_their_capability),
         dark(a_format_that_the_primary_plane_lacks_is_refused),
         dark(switching_off_needs_nothing),

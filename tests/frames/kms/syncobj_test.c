@@ -134,6 +134,8 @@ static void unknown_flags_and_padding_are_refused(void **state)
     assert_errno(drm(card, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &h), EINVAL);
     struct drm_syncobj_transfer t = {.src_handle = a, .dst_handle = a, .pad = 1};
     assert_errno(drm(card, DRM_IOCTL_SYNCOBJ_TRANSFER, &t), EINVAL);
+    t = (struct drm_syncobj_transfer){.src_handle = a, .dst_handle = a, .flags = 1};
+    assert_errno(drm(card, DRM_IOCTL_SYNCOBJ_TRANSFER, &t), EINVAL);
     assert_errno(poll_one(a, 1u << 7), EINVAL);
     assert_errno(poll_one(a, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE), EINVAL); /* of timelines */
     assert_errno(poll_point(a, 0, 1u << 7), EINVAL);
@@ -485,6 +487,26 @@ static void a_binary_signal_starts_a_timeline_anew(void **state)
     assert_ok(poll_one(a, 0));
 }
 
+/* drm_syncobj_find_fence with WAIT_FOR_SUBMIT: five seconds for it to come. */
+static void a_transfer_may_wait_for_its_source(void **state)
+{
+    (void)state;
+    needs_syncobj();
+    uint32_t a = create(card, 0), b = create(card, 0);
+    struct drm_syncobj_transfer t = {.src_handle = a, .dst_handle = b, .src_point = 4, .dst_point = 9,
+                                     .flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT};
+    struct pending *p = drm_start(card, DRM_IOCTL_SYNCOBJ_TRANSFER, &t);
+    assert_false(drm_done(p));
+    assert_ok(signal_point(a, 4));
+    assert_ok(drm_wait(p));
+    assert_int_equal(query(b, 0), 9);
+    t.src_point = 5;
+    p = drm_start(card, DRM_IOCTL_SYNCOBJ_TRANSFER, &t);
+    assert_false(drm_done(p));
+    advance_ns(INT64_C(5100000000));
+    assert_errno(drm_wait(p), ETIME);
+}
+
 static void points_may_be_left_out(void **state)
 {
     (void)state;
@@ -657,6 +679,7 @@ int main(void)
         test(a_point_waits_for_those_before_it),
         test(a_point_becomes_a_binary_ones_fence),
         test(a_binary_signal_starts_a_timeline_anew),
+        test(a_transfer_may_wait_for_its_source),
         test(points_may_be_left_out),
         test(many_are_waited_for_at_a_time),
         test(an_eventfd_is_told_of_a_point),
