@@ -18,7 +18,7 @@ struct tp_command {
     int (*run)(int argc, char **argv);
 };
 
-extern const struct tp_command tp_command_build, tp_command_chips, tp_command_patch,
+extern const struct tp_command tp_command_build, tp_command_chips, tp_command_patch, tp_command_play,
     tp_command_prove, tp_command_serve;
 
 /* The next option of a command: getopt_long, its messages in our words. Returns -1 at the end, the

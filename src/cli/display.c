@@ -245,8 +245,10 @@ int tp_display_create(const struct tp_display_options *o, struct tp_display **ou
     return 0;
 }
 
-static int write_picture(struct tp_display *d, struct tp_error *e)
+int tp_display_picture(struct tp_display *d, struct tp_error *e)
 {
+    if (!d->snapshot)
+        return 0;
     struct tp_image image = {0};
     struct tp_buf png = {0};
     int r = tp_server_look(d->server, 0, &image, e);
@@ -259,16 +261,14 @@ static int write_picture(struct tp_display *d, struct tp_error *e)
     return r;
 }
 
-int tp_display_finish(struct tp_display *d, struct tp_error *e)
+void tp_display_finish(struct tp_display *d)
 {
     if (!d)
-        return 0;
-    int r = d->snapshot ? write_picture(d, e) : 0;
+        return;
     tp_server_destroy(d->server);
     sigprocmask(SIG_SETMASK, &d->before, NULL);
     free(d->socket);
     free(d);
-    return r;
 }
 
 int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
@@ -293,7 +293,7 @@ int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
         if (wants_picture) {
             struct tp_error said = {0};
             wants_picture = 0;
-            if (d->snapshot && write_picture(d, &said) < 0)
+            if (tp_display_picture(d, &said) < 0)
                 fprintf(stderr, "turnpike: %s: %s\n", said.where, said.what);
         } else if (interrupted) {
             return 1;

@@ -49,8 +49,10 @@ struct tp_display;
 /* The signals that a display takes are blocked from here on, and wait for tp_display_wait: SIGINT,
  * SIGTERM, SIGHUP, SIGUSR1, SIGCHLD. */
 int tp_display_create(const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
-/* Ends it; the last picture is written where one is asked for. 0, or what went wrong with that. */
-int tp_display_finish(struct tp_display *d, struct tp_error *e);
+/* Writes what the screen shows to the snapshot's file, where there is one. */
+int tp_display_picture(struct tp_display *d, struct tp_error *e);
+/* Ends it. NULL is fine. */
+void tp_display_finish(struct tp_display *d);
 
 /* Serves until a signal came (SIGUSR1 is dealt with here), or that time (CLOCK_MONOTONIC; INT64_MAX:
  * none): answers 1, the caller looks what it was; or a negative errno. */

@@ -21,8 +21,10 @@ static int run(int argc, char **argv)
     int r = tp_cli_flush(&e);
     while (r >= 0 && !tp_interrupted())
         r = tp_display_wait(d, INT64_MAX, &e);
-    int last = tp_display_finish(d, &e);
-    return r < 0 || last < 0 ? tp_cli_fail(cmd, &e) : TP_STATUS_OK;
+    if (r >= 0)
+        r = tp_display_picture(d, &e);
+    tp_display_finish(d);
+    return r < 0 ? tp_cli_fail(cmd, &e) : TP_STATUS_OK;
 }
 
 static const struct option options[] = {

@@ -38,6 +38,7 @@ struct tp_publisher {
     struct tp_kms_mode mode;
     bool vrr;
     struct tp_publisher_report report;
+    struct tp_server_shown shown;
 };
 
 static void write_event(int fd)
@@ -176,9 +177,13 @@ static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
 
 static void on_shown(void *data, uint64_t serial, int64_t first_line_ns)
 {
-    (void)data;
+    struct tp_publisher *p = data;
     (void)serial;
-    (void)first_line_ns;
+    pthread_mutex_lock(&p->mutex);
+    if (p->shown.frames++ == 0)
+        p->shown.first_ns = first_line_ns;
+    p->shown.last_ns = first_line_ns;
+    pthread_mutex_unlock(&p->mutex);
 }
 
 static void on_away(void *data, bool away)
@@ -255,6 +260,13 @@ static void *run(void *data)
     }
     pthread_mutex_unlock(&p->mutex);
     return NULL;
+}
+
+void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out)
+{
+    pthread_mutex_lock(&p->mutex);
+    *out = p->shown;
+    pthread_mutex_unlock(&p->mutex);
 }
 
 int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_error *e)

@@ -8,6 +8,7 @@
 #define TP_FRAMES_SERVER_PUBLISHER_H
 
 #include "frames/panel/panel.h"
+#include "frames/server/server.h"
 
 struct tp_publisher;
 
@@ -39,6 +40,9 @@ void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
 
 /* False: there is nothing to tell. */
 bool tp_publisher_take(struct tp_publisher *p, struct tp_publisher_report *out);
+
+/* What the panel has shown so far. */
+void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out);
 
 /* What is on the screen now; see panel.h. -ENOTSUP. */
 int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_error *e);

@@ -352,6 +352,13 @@ int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, s
     return tp_publisher_look(s->publishers[output], out, e);
 }
 
+void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_server_shown *out)
+{
+    *out = (struct tp_server_shown){0};
+    if (output < s->n_outputs)
+        tp_publisher_shown(s->publishers[output], out);
+}
+
 void tp_server_count(const struct tp_server *s, struct tp_server_counts *out)
 {
     tp_kms_count(s->kms, &out->kms);

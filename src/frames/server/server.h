@@ -50,6 +50,13 @@ int tp_server_adopt(struct tp_server *s, int fd);
 /* What is on the screen of this output; the caller finishes out. */
 int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e);
 
+/* What the screen has shown so far. */
+struct tp_server_shown {
+    uint64_t frames;           /* pictures, each once */
+    int64_t first_ns, last_ns; /* their first and their last first line */
+};
+void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_server_shown *out);
+
 /* How much there is, for tests and tools. */
 struct tp_server_counts {
     struct tp_kms_counts kms;

@@ -1,0 +1,25 @@
+/* How compositors are started on a card of ours. */
+#ifndef TP_CLI_COMPOSITOR_H
+#define TP_CLI_COMPOSITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+struct tp_compositor {
+    const char *name;    /* of --compositor, and of its program */
+    const char *package; /* Debian's, for who lacks it */
+    const char *args[12];
+    const char *env[8];  /* "NAME=value" */
+    const char *config;  /* written into a file, whose path follows the args; NULL: none */
+    bool never_as_root;
+    bool runs_command;   /* the command follows its arguments; else it is started beside it */
+};
+
+/* NULL: there is no such compositor in the table. */
+const struct tp_compositor *tp_compositor_find(const char *name);
+/* "none, cage, …" */
+void tp_compositor_names(char *out, size_t room);
+
+#endif
