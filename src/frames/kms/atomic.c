@@ -8,7 +8,7 @@
 #include "frames/kms/property.h"
 
 #define ATOMIC_FLAGS                                                                               \
-    (DRM_MODE_PAGE_FLIP_EVENT | DRM_MODE_PAGE_FLIP_ASYNC | DRM_MODE_ATOMIC_TEST_ONLY |            \
+    (DRM_MODE_PAGE_FLIP_EVENT | DRM_MODE_PAGE_FLIP_ASYNC | DRM_MODE_ATOMIC_TEST_ONLY |             \
      DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_ATOMIC_ALLOW_MODESET)
 
 /* Replaces a blob. each: its length must be a multiple; whole: must be this. 0: any. */
@@ -26,7 +26,8 @@ static int crtc_of(const struct tp_kms *kms, uint64_t id)
     return id ? tp_find_object(kms, id, DRM_MODE_OBJECT_CRTC) : TP_KMS_NONE;
 }
 
-/* What can be waited for with poll: a sync file, an eventfd, a pipe. Memory and sockets are no fences. */
+/* What can be waited for with poll: a sync file, an eventfd, a pipe. Memory and sockets are no
+ * fences. */
 static bool is_fence(int fd)
 {
     struct stat st;
@@ -215,8 +216,8 @@ static uint64_t get_of_crtc(const struct tp_crtc_state *s, enum tp_property p)
     }
 }
 
-static uint64_t get_of_connector(const struct tp_kms *kms, const struct tp_connector_state *s, unsigned i,
-                                 enum tp_property p)
+static uint64_t get_of_connector(const struct tp_kms *kms, const struct tp_connector_state *s,
+                                 unsigned i, enum tp_property p)
 {
     const struct tp_connector *c = &kms->connectors[i];
     switch (p) {
@@ -243,7 +244,8 @@ static uint64_t get_of_connector(const struct tp_kms *kms, const struct tp_conne
     }
 }
 
-uint64_t tp_atomic_get(const struct tp_kms *kms, enum tp_object_kind kind, unsigned i, enum tp_property p)
+uint64_t tp_atomic_get(const struct tp_kms *kms, enum tp_object_kind kind, unsigned i,
+                       enum tp_property p)
 {
     switch (kind) {
     case TP_ON_CRTC:
@@ -359,8 +361,9 @@ int tp_ioctl_atomic(struct tp_ioctl_call *c, void *arg)
     if (r == 0 && !test)
         r = make_events(kms, a);
     if (r == 0 && !test)
-        return tp_commit(kms, a->flags & DRM_MODE_ATOMIC_NONBLOCK ? TP_COMMIT_NONBLOCK : TP_COMMIT_BLOCKING,
-                         c->waiter);
+        return tp_commit(
+            kms, a->flags & DRM_MODE_ATOMIC_NONBLOCK ? TP_COMMIT_NONBLOCK : TP_COMMIT_BLOCKING,
+            c->waiter);
     if (r == 0)
         r = tp_check(kms);
     /* A test gives no fence. */

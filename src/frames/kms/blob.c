@@ -1,4 +1,5 @@
-/* Property blobs: counted; each pointer to one holds a reference, and the id lives as long as it does. */
+/* Property blobs: counted; each pointer to one holds a reference, and the id lives as long as it
+ * does. */
 #include "frames/kms/internal.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Buffers and their handles: dumb ones, and those that come and go as descriptors (PRIME). A buffer is
- * known by the (device, inode) of its descriptor: dma-bufs and memfds have one each. drm_gem.c,
+ * Buffers and their handles: dumb ones, and those that come and go as descriptors (PRIME). A buffer
+ * is known by the (device, inode) of its descriptor: dma-bufs and memfds have one each. drm_gem.c,
  * drm_prime.c, drm_dumb_buffers.c.
  */
 #include "frames/kms/internal.h"
@@ -14,12 +14,14 @@
 
 #include "base/buf.h"
 
-#define DMA_BUF_MAGIC 0x444d4142 /* linux/magic.h; TMPFS_MAGIC and HUGETLBFS_MAGIC are a memfd's */
-#define TMPFS_MAGIC 0x01021994
+/* linux/magic.h; a memfd is of the latter two. */
+#define DMA_BUF_MAGIC   0x444d4142
+#define TMPFS_MAGIC     0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
-#define PAGE 4096u
-#define PITCH_ALIGN 64u
-#define FIRST_MAP (UINT64_C(1) << 32) /* as DRM_FILE_PAGE_OFFSET_START: beyond what 32 bits reach */
+#define PAGE            4096u
+#define PITCH_ALIGN     64u
+/* As DRM_FILE_PAGE_OFFSET_START: beyond what 32 bits reach. */
+#define FIRST_MAP (UINT64_C(1) << 32)
 
 struct tp_buffer *tp_buffer_find(struct tp_kms_file *file, uint32_t handle)
 {
@@ -88,7 +90,8 @@ static int look_at(int fd, uint64_t *bytes, uint64_t *device, uint64_t *inode)
 }
 
 /* Takes the descriptor. One use less than its memory has references: the caller makes the first. */
-static struct tp_buffer *create(struct tp_kms *kms, int fd, uint64_t bytes, uint64_t device, uint64_t inode)
+static struct tp_buffer *create(struct tp_kms *kms, int fd, uint64_t bytes, uint64_t device,
+                                uint64_t inode)
 {
     struct tp_buffer *b = tp_calloc(1, sizeof *b);
     atomic_init(&b->refs, 1);
@@ -272,7 +275,8 @@ int tp_ioctl_create_dumb(struct tp_ioctl_call *c, void *arg)
         return -EINVAL;
     uint64_t pitch = ((uint64_t)bytes * a->width + PITCH_ALIGN - 1) / PITCH_ALIGN * PITCH_ALIGN;
     /* What the kernel's 32-bit arithmetic has no room for. */
-    if (pitch > UINT32_MAX || a->height > UINT32_MAX / pitch || pitch * a->height > UINT32_MAX - PAGE + 1)
+    if (pitch > UINT32_MAX || a->height > UINT32_MAX / pitch ||
+        pitch * a->height > UINT32_MAX - PAGE + 1)
         return -EINVAL;
     uint64_t size = (pitch * a->height + PAGE - 1) / PAGE * PAGE;
     a->handle = 0;

@@ -1,4 +1,5 @@
-/* Client capabilities, and queries that the snapshot has no answer for: drm_ioctl.c and the lookups' errno. */
+/* Client capabilities, and queries that the snapshot has no answer for: drm_ioctl.c and the
+ * lookups' errno. */
 #include "frames/kms/internal.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Can a commit be carried out? drm_atomic_check_only, and the checks of drm_atomic_helper.c as a driver without
- * restrictions uses them. */
+/* Can a commit be carried out? drm_atomic_check_only, and the checks of drm_atomic_helper.c as a
+ * driver without restrictions uses them. */
 #include "frames/kms/internal.h"
 
 #include <errno.h>
@@ -18,7 +18,8 @@ static int check_plane(const struct tp_kms *kms, unsigned i, const struct tp_pla
         return 0;
     if (s->crtc != (int)plane->crtc)
         return -EINVAL;
-    const struct tp_formats *formats = plane->kind == TP_KMS_CURSOR ? &kms->cursor_formats : &kms->formats;
+    const struct tp_formats *formats =
+        plane->kind == TP_KMS_CURSOR ? &kms->cursor_formats : &kms->formats;
     if (!tp_formats_take(formats, fb->format->fourcc, fb->modifier))
         return -EINVAL;
     if (s->crtc_w > INT_MAX || s->crtc_x > INT_MAX - (int32_t)s->crtc_w || s->crtc_h > INT_MAX ||
@@ -58,7 +59,7 @@ static int check_connector(struct tp_kms *kms, unsigned i)
     struct tp_state *st = &kms->state;
     const struct tp_connector_state *old = &kms->connectors[i].state, *new = &st->connector[i];
     /* Each encoder reaches its own CRTC only. */
-    if (new->crtc != TP_KMS_NONE && new->crtc != (int)i)
+    if (new->crtc != TP_KMS_NONE &&new->crtc != (int)i)
         return -EINVAL;
     if (old->crtc != new->crtc) {
         if (old->crtc != TP_KMS_NONE)
@@ -78,7 +79,8 @@ static bool has_mode(const struct tp_connector *c, const struct drm_mode_modeinf
     for (unsigned i = 0; i < c->output.n_modes; i++) {
         const struct tp_kms_mode *k = &c->output.modes[i];
         if (k->width_px == m->hdisplay && k->height_px == m->vdisplay &&
-            k->refresh_mhz + SAME_REFRESH_MHZ > refresh && refresh + SAME_REFRESH_MHZ > k->refresh_mhz)
+            k->refresh_mhz + SAME_REFRESH_MHZ > refresh &&
+            refresh + SAME_REFRESH_MHZ > k->refresh_mhz)
             return true;
     }
     return false;
@@ -126,7 +128,8 @@ static int check_modeset(struct tp_kms *kms)
     return 0;
 }
 
-/* drm_atomic_helper_check_plane_state: primary and overlays scale as they like, the cursor does not. */
+/* drm_atomic_helper_check_plane_state: primary and overlays scale as they like, the cursor does
+ * not. */
 static int place_plane(struct tp_kms *kms, unsigned i, struct tp_plane_state *s)
 {
     s->visible = false;

@@ -1,8 +1,8 @@
 /*
- * Carrying a commit out: the state becomes the current one, and each CRTC that is or was on gets a picture
- * (a slot), which is under way until the caller says that it was flipped. A CRTC has at most one picture
- * that others must wait for; changes that nobody waits for (a moved cursor, a removed framebuffer) mark it
- * dirty, and are shown with the next picture.
+ * Carrying a commit out: the state becomes the current one, and each CRTC that is or was on gets a
+ * picture (a slot), which is under way until the caller says that it was flipped. A CRTC has at
+ * most one picture that others must wait for; changes that nobody waits for (a moved cursor, a
+ * removed framebuffer) mark it dirty, and are shown with the next picture.
  */
 #include "frames/kms/internal.h"
 
@@ -55,8 +55,10 @@ static struct tp_kms_mode mode_of(const struct tp_kms *kms, unsigned crtc)
     uint32_t refresh = out.refresh_mhz;
     for (unsigned i = 0; i < o->n_modes; i++) {
         const struct tp_kms_mode *k = &o->modes[i];
-        uint32_t off = k->refresh_mhz > refresh ? k->refresh_mhz - refresh : refresh - k->refresh_mhz;
-        if (k->width_px == out.width_px && k->height_px == out.height_px && off < best && off < 1000) {
+        uint32_t off =
+            k->refresh_mhz > refresh ? k->refresh_mhz - refresh : refresh - k->refresh_mhz;
+        if (k->width_px == out.width_px && k->height_px == out.height_px && off < best &&
+            off < 1000) {
             best = off;
             out.refresh_mhz = k->refresh_mhz;
         }
@@ -94,7 +96,8 @@ static void fill_layers(struct tp_kms *kms, unsigned crtc, struct tp_kms_scanout
 }
 
 /* The current state of a CRTC as a picture, and on its way. */
-static struct tp_slot *show(struct tp_kms *kms, unsigned crtc, bool cursor, bool modeset, bool async)
+static struct tp_slot *show(struct tp_kms *kms, unsigned crtc, bool cursor, bool modeset,
+                            bool async)
 {
     struct tp_crtc *c = &kms->crtcs[crtc];
     struct tp_slot *s = c->slots;
@@ -190,6 +193,25 @@ static int commit_now(struct tp_kms *kms)
     return 0;
 }
 
+/* The CRTCs that show something other afterwards, or nothing any more; of those, which have another
+ * mode, and which go off. */
+static uint32_t affected(const struct tp_kms *kms, uint32_t *modesets, uint32_t *off)
+{
+    const struct tp_state *st = &kms->state;
+    uint32_t crtcs = 0;
+    *modesets = *off = 0;
+    for (unsigned i = 0; i < TP_KMS_OUTPUTS; i++) {
+        const struct tp_crtc_state *s = &st->crtc[i];
+        if (!(st->crtcs >> i & 1))
+            continue;
+        bool was = kms->crtcs[i].state.active;
+        crtcs |= (uint32_t)(was || s->active) << i;
+        *modesets |= (uint32_t)(s->mode_changed || s->active_changed) << i;
+        *off |= (uint32_t)(was && !s->active) << i;
+    }
+    return crtcs;
+}
+
 int tp_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter)
 {
     struct tp_state *st = &kms->state;
@@ -215,16 +237,7 @@ int tp_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter)
         return r;
     }
 
-    uint32_t crtcs = 0, modesets = 0, off = 0;
-    for (unsigned i = 0; i < kms->n_outputs; i++) {
-        const struct tp_crtc_state *s = &st->crtc[i];
-        if (!(st->crtcs >> i & 1))
-            continue;
-        bool was = kms->crtcs[i].state.active;
-        crtcs |= (uint32_t)(was || s->active) << i;
-        modesets |= (uint32_t)(s->mode_changed || s->active_changed) << i;
-        off |= (uint32_t)(was && !s->active) << i;
-    }
+    uint32_t modesets, off, crtcs = affected(kms, &modesets, &off);
     tp_state_swap(kms);
 
     struct tp_waiter *w = NULL;

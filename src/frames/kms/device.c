@@ -8,10 +8,10 @@
 
 #include "base/buf.h"
 
-#define DEFAULT_CURSOR 256u
+#define DEFAULT_CURSOR  256u
 #define MAX_REFRESH_MHZ 1000000u
-#define MAX_CLOCK_KHZ (1u << 24) /* of a DisplayID timing */
-#define DEFAULT_DPI 300u
+#define MAX_CLOCK_KHZ   (1u << 24) /* of a DisplayID timing */
+#define DEFAULT_DPI     300u
 
 static uint32_t new_object(struct tp_kms *kms, uint32_t type, unsigned index)
 {
@@ -48,7 +48,8 @@ static int check_output(const struct tp_kms_output *o, unsigned i, struct tp_err
     for (unsigned k = 0; k < o->n_modes; k++) {
         const struct tp_kms_mode *m = &o->modes[k];
         if (!m->width_px || m->width_px > TP_KMS_MAX_SIZE || !m->height_px ||
-            m->height_px > TP_KMS_MAX_SIZE || m->refresh_mhz < 1000 || m->refresh_mhz > MAX_REFRESH_MHZ)
+            m->height_px > TP_KMS_MAX_SIZE || m->refresh_mhz < 1000 ||
+            m->refresh_mhz > MAX_REFRESH_MHZ)
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, where,
                            "sizes go to 16384 pixels, refresh rates from 1 Hz to 1000 Hz",
                            "mode %ux%u at %u.%03u Hz cannot be", m->width_px, m->height_px,
@@ -75,11 +76,13 @@ static int describe(struct tp_kms *kms, unsigned i, const struct tp_kms_output *
     struct drm_mode_modeinfo modes[TP_KMS_MODES] = {{0}};
     uint32_t width_mm = 0, height_mm = 0;
     for (unsigned k = 0; k < o->n_modes; k++)
-        tp_mode_make(&modes[k], o->modes[k].width_px, o->modes[k].height_px, o->modes[k].refresh_mhz, k == 0);
+        tp_mode_make(&modes[k], o->modes[k].width_px, o->modes[k].height_px,
+                     o->modes[k].refresh_mhz, k == 0);
     if (o->connected) {
         /* 25.4 mm an inch, in tenths */
         width_mm = o->width_mm ? o->width_mm : (o->modes[0].width_px * 254 / DEFAULT_DPI + 5) / 10;
-        height_mm = o->height_mm ? o->height_mm : (o->modes[0].height_px * 254 / DEFAULT_DPI + 5) / 10;
+        height_mm =
+            o->height_mm ? o->height_mm : (o->modes[0].height_px * 254 / DEFAULT_DPI + 5) / 10;
         uint8_t data[TP_EDID_BYTES];
         size_t n = tp_edid_make(o, modes, o->n_modes, width_mm, height_mm, i, data);
         edid = tp_blob_create(kms, data, n);
@@ -106,9 +109,10 @@ static void attach(struct tp_kms *kms, unsigned place, const uint8_t *properties
 static void make_plane(struct tp_kms *kms, unsigned crtc, int kind, unsigned zpos)
 {
     static const uint8_t all[] = {
-        TP_PROP_TYPE, TP_PROP_FB_ID, TP_PROP_IN_FENCE_FD, TP_PROP_CRTC_ID, TP_PROP_CRTC_X, TP_PROP_CRTC_Y,
-        TP_PROP_CRTC_W, TP_PROP_CRTC_H, TP_PROP_SRC_X, TP_PROP_SRC_Y, TP_PROP_SRC_W, TP_PROP_SRC_H,
-        TP_PROP_IN_FORMATS, TP_PROP_ALPHA, TP_PROP_BLEND, TP_PROP_ROTATION, TP_PROP_ZPOS, TP_PROP_DAMAGE,
+        TP_PROP_TYPE,     TP_PROP_FB_ID,  TP_PROP_IN_FENCE_FD, TP_PROP_CRTC_ID, TP_PROP_CRTC_X,
+        TP_PROP_CRTC_Y,   TP_PROP_CRTC_W, TP_PROP_CRTC_H,      TP_PROP_SRC_X,   TP_PROP_SRC_Y,
+        TP_PROP_SRC_W,    TP_PROP_SRC_H,  TP_PROP_IN_FORMATS,  TP_PROP_ALPHA,   TP_PROP_BLEND,
+        TP_PROP_ROTATION, TP_PROP_ZPOS,   TP_PROP_DAMAGE,
     };
     unsigned i = kms->n_planes++;
     struct tp_plane *p = &kms->planes[i];
@@ -127,13 +131,17 @@ static void make_plane(struct tp_kms *kms, unsigned crtc, int kind, unsigned zpo
         kms->crtcs[crtc].cursor = i;
 }
 
-static int make_output(struct tp_kms *kms, unsigned i, const struct tp_kms_output *o, unsigned n_overlays)
+static int make_output(struct tp_kms *kms, unsigned i, const struct tp_kms_output *o,
+                       unsigned n_overlays)
 {
-    static const uint8_t on_crtc[] = {TP_PROP_ACTIVE, TP_PROP_MODE_ID, TP_PROP_OUT_FENCE_PTR,
-                                      TP_PROP_VRR_ENABLED, TP_PROP_GAMMA_LUT, TP_PROP_GAMMA_LUT_SIZE};
+    static const uint8_t on_crtc[] = {TP_PROP_ACTIVE,        TP_PROP_MODE_ID,
+                                      TP_PROP_OUT_FENCE_PTR, TP_PROP_VRR_ENABLED,
+                                      TP_PROP_GAMMA_LUT,     TP_PROP_GAMMA_LUT_SIZE};
     static const uint8_t on_connector[] = {
-        TP_PROP_EDID, TP_PROP_DPMS, TP_PROP_LINK_STATUS, TP_PROP_NON_DESKTOP, TP_PROP_TILE, TP_PROP_CRTC_ID,
-        TP_PROP_MAX_BPC, TP_PROP_CONTENT_TYPE, TP_PROP_PANEL_ORIENTATION, TP_PROP_VRR_CAPABLE,
+        TP_PROP_EDID,        TP_PROP_DPMS,         TP_PROP_LINK_STATUS,
+        TP_PROP_NON_DESKTOP, TP_PROP_TILE,         TP_PROP_CRTC_ID,
+        TP_PROP_MAX_BPC,     TP_PROP_CONTENT_TYPE, TP_PROP_PANEL_ORIENTATION,
+        TP_PROP_VRR_CAPABLE,
     };
     static const uint8_t hdr[] = {TP_PROP_COLORSPACE, TP_PROP_HDR};
     struct tp_connector *c = &kms->connectors[i];
@@ -172,6 +180,7 @@ static void set_limits(struct tp_kms_limits *l)
         .syncobjs = 16384,
         .buffer_bytes = UINT64_C(8) << 30,
         .blob_bytes = UINT64_C(64) << 20,
+        .sync_fds = 1024,
         .event_bytes = 4096,
     };
     l->files = l->files ? l->files : usual.files;
@@ -181,6 +190,7 @@ static void set_limits(struct tp_kms_limits *l)
     l->syncobjs = l->syncobjs ? l->syncobjs : usual.syncobjs;
     l->buffer_bytes = l->buffer_bytes ? l->buffer_bytes : usual.buffer_bytes;
     l->blob_bytes = l->blob_bytes ? l->blob_bytes : usual.blob_bytes;
+    l->sync_fds = l->sync_fds ? l->sync_fds : usual.sync_fds;
     l->event_bytes = l->event_bytes ? l->event_bytes : usual.event_bytes;
 }
 
@@ -275,7 +285,8 @@ void tp_kms_destroy(struct tp_kms *kms)
     free(kms);
 }
 
-int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data, struct tp_kms_file **out)
+int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
+                struct tp_kms_file **out)
 {
     *out = NULL;
     if (kms->n_files >= kms->limits.files)
@@ -285,6 +296,7 @@ int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data, st
     f->data = data;
     f->pid = pid;
     f->privileged = f->authenticated = privileged;
+    f->account = tp_account_create(kms->limits.sync_fds);
     tp_master_open(f);
     f->next = kms->files;
     if (f->next)
@@ -305,6 +317,7 @@ void tp_kms_close(struct tp_kms_file *file)
     tp_blobs_release(file);
     tp_buffers_release(file);
     tp_syncobjs_release(file);
+    tp_account_put(file->account);
     tp_master_release(file);
     if (file->prev)
         file->prev->next = file->next;
@@ -325,17 +338,20 @@ void *tp_kms_file_data(const struct tp_kms_file *file)
 static bool same_output(const struct tp_kms_output *a, const struct tp_kms_output *b)
 {
     if (a->connected != b->connected || a->n_modes != b->n_modes || a->width_mm != b->width_mm ||
-        a->height_mm != b->height_mm || a->vrr_min_mhz != b->vrr_min_mhz || a->vrr_max_mhz != b->vrr_max_mhz ||
-        a->hdr != b->hdr || strncmp(a->name, b->name, sizeof a->name))
+        a->height_mm != b->height_mm || a->vrr_min_mhz != b->vrr_min_mhz ||
+        a->vrr_max_mhz != b->vrr_max_mhz || a->hdr != b->hdr ||
+        strncmp(a->name, b->name, sizeof a->name))
         return false;
     for (unsigned i = 0; i < a->n_modes; i++)
-        if (a->modes[i].width_px != b->modes[i].width_px || a->modes[i].height_px != b->modes[i].height_px ||
+        if (a->modes[i].width_px != b->modes[i].width_px ||
+            a->modes[i].height_px != b->modes[i].height_px ||
             a->modes[i].refresh_mhz != b->modes[i].refresh_mhz)
             return false;
     return true;
 }
 
-int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_output *o, struct tp_error *e)
+int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_output *o,
+                      struct tp_error *e)
 {
     if (output >= kms->n_outputs)
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "there is no output %u", output);

@@ -1,6 +1,6 @@
 /*
- * An EDID of the output: a 1.4 base block; a CTA-861 block for HDR; DisplayID 2.0 blocks for further timings,
- * also those that EDID's 18 bytes cannot hold (VESA E-EDID A2, CTA-861-H, VESA
+ * An EDID of the output: a 1.4 base block; a CTA-861 block for HDR; DisplayID 2.0 blocks for
+ * further timings, also those that EDID's 18 bytes cannot hold (VESA E-EDID A2, CTA-861-H, VESA
  * DisplayID 2.0).
  */
 #include "frames/kms/internal.h"
@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BLOCK 128u
-#define DTD 18u
-#define TYPE7 20u
-#define VGA_HZ 59u
-#define VGA_KHZ 31u
+#define BLOCK    128u
+#define DTD      18u
+#define TYPE7    20u
+#define VGA_HZ   59u
+#define VGA_KHZ  31u
 #define HDR_NITS 115 /* code of 603 cd/m²: 50 · 2^(code / 32) */
 
 static void checksum(uint8_t *block)
@@ -25,13 +25,15 @@ static void checksum(uint8_t *block)
 
 static bool dtd_holds(const struct drm_mode_modeinfo *m)
 {
-    return m->clock <= 655350 && m->hdisplay < 4096 && m->vdisplay < 4096 && m->vtotal - m->vdisplay < 4096 &&
-           m->vsync_start - m->vdisplay < 64;
+    return m->clock <= 655350 && m->hdisplay < 4096 && m->vdisplay < 4096 &&
+           m->vtotal - m->vdisplay < 4096 && m->vsync_start - m->vdisplay < 64;
 }
 
-static void put_dtd(uint8_t *d, const struct drm_mode_modeinfo *m, uint32_t width_mm, uint32_t height_mm)
+static void put_dtd(uint8_t *d, const struct drm_mode_modeinfo *m, uint32_t width_mm,
+                    uint32_t height_mm)
 {
-    unsigned clock = (m->clock + 5) / 10, h_blank = m->htotal - m->hdisplay, v_blank = m->vtotal - m->vdisplay;
+    unsigned clock = (m->clock + 5) / 10, h_blank = m->htotal - m->hdisplay,
+             v_blank = m->vtotal - m->vdisplay;
     unsigned h_front = m->hsync_start - m->hdisplay, h_sync = m->hsync_end - m->hsync_start;
     unsigned v_front = m->vsync_start - m->vdisplay, v_sync = m->vsync_end - m->vsync_start;
     unsigned w = width_mm < 4096 ? width_mm : 4095, h = height_mm < 4096 ? height_mm : 4095;
@@ -71,8 +73,9 @@ static unsigned line_khz(const struct drm_mode_modeinfo *m)
 }
 
 /* first: the base block's own timing, which may be none of the modes. */
-static void put_range(uint8_t *d, const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes,
-                      unsigned n, const struct drm_mode_modeinfo *first)
+static void put_range(uint8_t *d, const struct tp_kms_output *o,
+                      const struct drm_mode_modeinfo *modes, unsigned n,
+                      const struct drm_mode_modeinfo *first)
 {
     unsigned v_min = o->hdr ? VGA_HZ : ~0u, v_max = o->hdr ? VGA_HZ : 0;
     unsigned h_min = o->hdr ? VGA_KHZ : ~0u, h_max = 0, clock = 0;
@@ -90,7 +93,12 @@ static void put_range(uint8_t *d, const struct tp_kms_output *o, const struct dr
         v_max = (o->vrr_max_mhz + 500) / 1000 > v_max ? (o->vrr_max_mhz + 500) / 1000 : v_max;
     }
     /* 255 and more: an offset of 255, for the maximum or for both. */
-    unsigned v_off = v_min > 255 ? 3 : v_max > 255 ? 2 : 0, h_off = h_min > 255 ? 3 : h_max > 255 ? 2 : 0;
+    unsigned v_off = v_min > 255   ? 3
+                     : v_max > 255 ? 2
+                                   : 0,
+             h_off = h_min > 255   ? 3
+                     : h_max > 255 ? 2
+                                   : 0;
     v_max = v_max > 510 ? 510 : v_max;
     h_max = h_max > 510 ? 510 : h_max;
     memset(d, 0, DTD);
@@ -118,9 +126,9 @@ static void put_colours(uint8_t *b, bool hdr)
     b[26] = (uint8_t)((c[4] & 3) << 6 | (c[5] & 3) << 4 | (c[6] & 3) << 2 | (c[7] & 3));
 }
 
-static void put_base(uint8_t *b, const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes,
-                     unsigned n, uint32_t width_mm, uint32_t height_mm, unsigned index,
-                     const struct drm_mode_modeinfo *first)
+static void put_base(uint8_t *b, const struct tp_kms_output *o,
+                     const struct drm_mode_modeinfo *modes, unsigned n, uint32_t width_mm,
+                     uint32_t height_mm, unsigned index, const struct drm_mode_modeinfo *first)
 {
     static const uint8_t head[] = {0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0};
     static const char maker[] = "TPK";
@@ -155,13 +163,14 @@ static void put_base(uint8_t *b, const struct tp_kms_output *o, const struct drm
 }
 
 /* The CTA block: colorimetry and HDR metadata, then as many timings as fit. Answers how many. */
-static unsigned put_cta(uint8_t *b, const struct drm_mode_modeinfo *const *dtds, unsigned n, uint32_t width_mm,
-                        uint32_t height_mm)
+static unsigned put_cta(uint8_t *b, const struct drm_mode_modeinfo *const *dtds, unsigned n,
+                        uint32_t width_mm, uint32_t height_mm)
 {
     static const uint8_t blocks[] = {
-        0xe2, 0x00, 0x4a,                                    /* selectable RGB range; IT and CE: underscanned */
-        0xe3, 0x05, 0x80, 0x80,                              /* BT.2020 RGB; DCI-P3 */
-        0xe6, 0x06, 0x05, 0x01, HDR_NITS, HDR_NITS - 16, 18, /* SDR and PQ, static metadata type 1 */
+        0xe2,     0x00,          0x4a,       /* selectable RGB range; IT and CE: underscanned */
+        0xe3,     0x05,          0x80, 0x80, /* BT.2020 RGB; DCI-P3 */
+        0xe6,     0x06,          0x05, 0x01,
+        HDR_NITS, HDR_NITS - 16, 18, /* SDR and PQ, static metadata type 1 */
     };
     unsigned at = 4, done = 0;
     b[0] = 0x02;
@@ -193,16 +202,19 @@ static void put_type7(uint8_t *d, const struct drm_mode_modeinfo *m)
     d[0] = (uint8_t)clock;
     d[1] = (uint8_t)(clock >> 8);
     d[2] = (uint8_t)(clock >> 16);
-    d[3] = (uint8_t)((m->type & DRM_MODE_TYPE_PREFERRED ? 0x80 : 0) | 8); /* aspect ratio not said */
+    d[3] =
+        (uint8_t)((m->type & DRM_MODE_TYPE_PREFERRED ? 0x80 : 0) | 8); /* aspect ratio not said */
     for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++) {
         d[4 + 2 * i] = (uint8_t)fields[i];
         d[5 + 2 * i] = (uint8_t)(fields[i] >> 8);
     }
 }
 
-/* What the first DisplayID section must say: the product, its size and colours, what its link carries. */
-static unsigned put_product(uint8_t *b, const struct tp_kms_output *o, const struct drm_mode_modeinfo *m,
-                            uint32_t width_mm, uint32_t height_mm)
+/* What the first DisplayID section must say: the product, its size and colours, what its link
+ * carries. */
+static unsigned put_product(uint8_t *b, const struct tp_kms_output *o,
+                            const struct drm_mode_modeinfo *m, uint32_t width_mm,
+                            uint32_t height_mm)
 {
     static const uint8_t product[] = {0x20, 0, 12, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 25, 0};
     /* Red, green, blue, white: x and y in 1/4096. */
@@ -227,7 +239,8 @@ static unsigned put_product(uint8_t *b, const struct tp_kms_output *o, const str
         d[14 + 3 * i] = (uint8_t)(y >> 4);
     }
     /* Luminance in half floats: 600, 600 and 0.03 cd/m²; or not said. */
-    static const uint8_t light[6] = {0xb0, 0x60, 0xb0, 0x60, 0xae, 0x27}, unsaid[6] = {0, 0x80, 0, 0x80, 0, 0x80};
+    static const uint8_t light[6] = {0xb0, 0x60, 0xb0, 0x60, 0xae, 0x27},
+                         unsaid[6] = {0, 0x80, 0, 0x80, 0, 0x80};
     memcpy(d + 24, o->hdr ? light : unsaid, 6);
     d[30] = o->hdr ? 3 : 2; /* 10 or 8 bits */
     d[31] = 120;            /* gamma 2.2 */
@@ -235,14 +248,15 @@ static unsigned put_product(uint8_t *b, const struct tp_kms_output *o, const str
     d[0] = 0x26;
     d[1] = 0;
     d[2] = 9;
-    d[3] = o->hdr ? 0x06 : 0x02;  /* RGB at 8, or at 8 and 10 bits */
-    d[9] = o->hdr ? 0x41 : 0x01;  /* sRGB; BT.2020 with ST 2084 */
+    d[3] = o->hdr ? 0x06 : 0x02; /* RGB at 8, or at 8 and 10 bits */
+    d[9] = o->hdr ? 0x41 : 0x01; /* sRGB; BT.2020 with ST 2084 */
     return sizeof product + 32 + 12;
 }
 
 /* Timings, as many as fit; the first section says what product this is. Answers how many. */
-static unsigned put_display_id(uint8_t *b, const struct tp_kms_output *o, uint32_t width_mm, uint32_t height_mm,
-                               const struct drm_mode_modeinfo *const *modes, unsigned n, bool first)
+static unsigned put_display_id(uint8_t *b, const struct tp_kms_output *o, uint32_t width_mm,
+                               uint32_t height_mm, const struct drm_mode_modeinfo *const *modes,
+                               unsigned n, bool first)
 {
     uint8_t *section = b + 1;
     unsigned at = 4, end = BLOCK - 3; /* of the section: its head, and its checksum */
@@ -269,8 +283,9 @@ static void sum_section(uint8_t *section)
     section[BLOCK - 3] = (uint8_t)-sum;
 }
 
-size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes, unsigned n_modes,
-                    uint32_t width_mm, uint32_t height_mm, unsigned index, uint8_t out[TP_EDID_BYTES])
+size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes,
+                    unsigned n_modes, uint32_t width_mm, uint32_t height_mm, unsigned index,
+                    uint8_t out[TP_EDID_BYTES])
 {
     const struct drm_mode_modeinfo *small[TP_KMS_MODES], *rest[TP_KMS_MODES + 1];
     unsigned n_small = 0, n_rest = 1, blocks = 1;
@@ -284,7 +299,8 @@ size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinf
             rest[n_rest++] = &modes[i];
     }
     if (!n_small) {
-        /* The base block must have a timing: the preferred one, made smaller and slower until it fits. */
+        /* The base block must have a timing: the preferred one, made smaller and slower until it
+         * fits. */
         uint32_t width = modes[0].hdisplay, height = modes[0].vdisplay;
         tp_mode_make(&stand_in, width, height, 60000, false);
         while (!dtd_holds(&stand_in)) {
@@ -303,7 +319,8 @@ size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinf
     unsigned first = blocks, put = 0;
     bool more = n_rest > 1 || small[0] != &modes[0];
     while (more && put < n_rest && blocks < TP_EDID_BYTES / BLOCK)
-        put += put_display_id(out + BLOCK * blocks++, o, width_mm, height_mm, rest + put, n_rest - put, !put);
+        put += put_display_id(out + BLOCK * blocks++, o, width_mm, height_mm, rest + put,
+                              n_rest - put, !put);
     if (more)
         out[BLOCK * first + 4] = (uint8_t)(blocks - first - 1); /* sections that follow */
     for (unsigned i = first; i < blocks; i++)

@@ -1,4 +1,5 @@
-/* Events to clients, and the room that each client has for those that it has not read (drm_file.c). */
+/* Events to clients, and the room that each client has for those that it has not read (drm_file.c).
+ */
 #include "frames/kms/internal.h"
 
 #include "base/buf.h"

@@ -1,4 +1,5 @@
-/* Pixel formats (drm_fourcc.h; the layouts are those of the kernel's drm_fourcc.c) and what a device takes. */
+/* Pixel formats (drm_fourcc.h; the layouts are those of the kernel's drm_fourcc.c) and what a
+ * device takes. */
 #include "frames/kms/internal.h"
 
 #include <errno.h>
@@ -82,8 +83,9 @@ uint32_t tp_format_legacy(uint32_t bpp, uint32_t depth)
         uint8_t bpp, depth;
         uint32_t fourcc;
     } legacy[] = {
-        {8, 8, DRM_FORMAT_C8},         {16, 15, DRM_FORMAT_XRGB1555},    {16, 16, DRM_FORMAT_RGB565},
-        {24, 24, DRM_FORMAT_RGB888},   {32, 24, DRM_FORMAT_XRGB8888},    {32, 30, DRM_FORMAT_XRGB2101010},
+        {8, 8, DRM_FORMAT_C8},         {16, 15, DRM_FORMAT_XRGB1555},
+        {16, 16, DRM_FORMAT_RGB565},   {24, 24, DRM_FORMAT_RGB888},
+        {32, 24, DRM_FORMAT_XRGB8888}, {32, 30, DRM_FORMAT_XRGB2101010},
         {32, 32, DRM_FORMAT_ARGB8888},
     };
     for (size_t i = 0; i < sizeof legacy / sizeof *legacy; i++)
@@ -110,13 +112,18 @@ static int add(struct tp_formats *f, uint32_t fourcc, uint64_t modifier)
     return 0;
 }
 
-int tp_formats_init(struct tp_formats *f, const struct tp_kms_format *list, size_t n, struct tp_error *e)
+int tp_formats_init(struct tp_formats *f, const struct tp_kms_format *list, size_t n,
+                    struct tp_error *e)
 {
     static const struct tp_kms_format usual[] = {
-        {DRM_FORMAT_XRGB8888, DRM_FORMAT_MOD_LINEAR},    {DRM_FORMAT_ARGB8888, DRM_FORMAT_MOD_LINEAR},
-        {DRM_FORMAT_XBGR8888, DRM_FORMAT_MOD_LINEAR},    {DRM_FORMAT_ABGR8888, DRM_FORMAT_MOD_LINEAR},
-        {DRM_FORMAT_RGB565, DRM_FORMAT_MOD_LINEAR},      {DRM_FORMAT_XRGB2101010, DRM_FORMAT_MOD_LINEAR},
-        {DRM_FORMAT_ARGB2101010, DRM_FORMAT_MOD_LINEAR}, {DRM_FORMAT_XBGR2101010, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_XRGB8888, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_ARGB8888, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_XBGR8888, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_ABGR8888, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_RGB565, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_XRGB2101010, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_ARGB2101010, DRM_FORMAT_MOD_LINEAR},
+        {DRM_FORMAT_XBGR2101010, DRM_FORMAT_MOD_LINEAR},
         {DRM_FORMAT_ABGR2101010, DRM_FORMAT_MOD_LINEAR},
     };
     if (!list) {
@@ -124,7 +131,8 @@ int tp_formats_init(struct tp_formats *f, const struct tp_kms_format *list, size
         n = sizeof usual / sizeof *usual;
     }
     if (!n)
-        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "name at least one, or none at all for the usual ones",
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL,
+                       "name at least one, or none at all for the usual ones",
                        "the list of pixel formats is empty");
     for (size_t i = 0; i < n; i++) {
         if (!tp_format_find(list[i].fourcc) || list[i].modifier == DRM_FORMAT_MOD_INVALID)
@@ -169,5 +177,7 @@ struct tp_blob *tp_formats_blob(struct tp_kms *kms, const struct tp_formats *f)
             d.formats |= (f->takes[i] >> m & 1) << i;
         memcpy(at + blob.head.modifiers_offset + m * sizeof d, &d, sizeof d);
     }
-    return tp_blob_create(kms, &blob, blob.head.modifiers_offset + f->n_modifiers * sizeof(struct drm_format_modifier));
+    return tp_blob_create(kms, &blob,
+                          blob.head.modifiers_offset +
+                              f->n_modifiers * sizeof(struct drm_format_modifier));
 }

@@ -16,7 +16,8 @@ static int check(const struct drm_mode_fb_cmd2 *r, const struct tp_format *f)
 {
     bool modifiers = r->flags & DRM_MODE_FB_MODIFIERS;
     for (unsigned i = 0; i < f->n_planes; i++) {
-        uint64_t width = plane_size(r->width, i, f->hsub), height = plane_size(r->height, i, f->vsub);
+        uint64_t width = plane_size(r->width, i, f->hsub),
+                 height = plane_size(r->height, i, f->vsub);
         uint64_t min_pitch = width * f->bytes[i];
         if (!r->handles[i])
             return -EINVAL;
@@ -60,7 +61,8 @@ int tp_fb_create(struct tp_kms_file *file, const struct drm_mode_fb_cmd2 *r, str
         buffers[i] = tp_buffer_find(file, r->handles[i]);
         if (!buffers[i])
             return -ENOENT;
-        uint64_t width = plane_size(r->width, i, f->hsub), height = plane_size(r->height, i, f->vsub);
+        uint64_t width = plane_size(r->width, i, f->hsub),
+                 height = plane_size(r->height, i, f->vsub);
         uint64_t need = (height - 1) * r->pitches[i] + width * f->bytes[i] + r->offsets[i];
         if (tp_buffer_bytes(buffers[i]) < need)
             return -EINVAL;
@@ -168,13 +170,24 @@ static void unlist(struct tp_kms_fb *fb)
     fb->prev = fb->next = NULL;
 }
 
+/* Does a plane show this framebuffer, or one of this file? A cursor set the old way is in no file's
+ * list: it goes with the master. */
+static bool shows(const struct tp_plane *p, const struct tp_kms_fb *fb,
+                  const struct tp_kms_file *file)
+{
+    const struct tp_kms_fb *shown = p->state.fb;
+    if (!shown || !file)
+        return shown && shown == fb;
+    return shown->owner == file ||
+           (!shown->owner && p->kind == TP_KMS_CURSOR && tp_is_master(file));
+}
+
 /* Switches off the planes that show this framebuffer, or any of this file. */
 static void hide(struct tp_kms *kms, const struct tp_kms_fb *fb, const struct tp_kms_file *file)
 {
     tp_state_begin(kms, NULL, NULL);
     for (unsigned i = 0; i < kms->n_planes; i++) {
-        const struct tp_kms_fb *shown = kms->planes[i].state.fb;
-        if (!shown || (shown != fb && (!file || shown->owner != file)))
+        if (!shows(&kms->planes[i], fb, file))
             continue;
         tp_fb_assign(kms, &tp_state_plane(kms, i)->fb, NULL);
         tp_state_plane_crtc(kms, i, TP_KMS_NONE);
@@ -331,7 +344,8 @@ int tp_ioctl_dirty_fb(struct tp_ioctl_call *c, void *arg)
         return -EINVAL;
     if (a->num_clips > DRM_MODE_FB_DIRTY_MAX_CLIPS)
         return -EINVAL;
-    /* The screen is refreshed from the buffer: what was drawn shows by itself once it is published anew. */
+    /* The screen is refreshed from the buffer: what was drawn shows by itself once it is published
+     * anew. */
     for (unsigned i = 0; i < c->kms->n_planes; i++) {
         const struct tp_plane_state *s = &c->kms->planes[i].state;
         if (s->fb && s->fb->id == a->fb_id && s->crtc != TP_KMS_NONE)

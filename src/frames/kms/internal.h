@@ -1,6 +1,6 @@
 /*
- * The core's own structures, and who owns what. All of it lives on the caller's one thread, but for the
- * counts of framebuffers and buffers that say `any thread`.
+ * The core's own structures, and who owns what. All of it lives on the caller's one thread, but for
+ * the counts of framebuffers and buffers that say `any thread`.
  */
 #ifndef TP_FRAMES_KMS_INTERNAL_H
 #define TP_FRAMES_KMS_INTERNAL_H
@@ -11,12 +11,12 @@
 #include "frames/kms/mode.h"
 #include "frames/kms/snapshot_layout.h"
 
-#define TP_KMS_PLANES TP_SNAPSHOT_PLANES
-#define TP_KMS_NONE (-1)
-#define TP_KMS_MAX_SIZE 16384 /* pixels, of a framebuffer and of a mode */
-#define TP_KMS_GAMMA 256      /* entries */
+#define TP_KMS_PLANES       TP_SNAPSHOT_PLANES
+#define TP_KMS_NONE         (-1)
+#define TP_KMS_MAX_SIZE     16384 /* pixels, of a framebuffer and of a mode */
+#define TP_KMS_GAMMA        256   /* entries */
 #define TP_KMS_BUFFER_SLOTS 256u
-#define TP_KMS_SLOTS 4        /* pictures of a CRTC that are shown or under way */
+#define TP_KMS_SLOTS        4 /* pictures of a CRTC that are shown or under way */
 
 /* --- table.c: numbers for things, the lowest free one first, as the kernel's idr gives them --- */
 
@@ -24,7 +24,7 @@ struct tp_table {
     struct tp_entry {
         void *p; /* NULL: free */
         uintptr_t tag;
-    } *entries; /* owned; what they point at is not */
+    } * entries; /* owned; what they point at is not */
     unsigned n, cap, used, lowest;
 };
 /* The number, from 1 on. */
@@ -36,13 +36,40 @@ void tp_table_finish(struct tp_table *t);
 /* --- property.c --- */
 
 enum tp_property {
-    TP_PROP_TYPE, TP_PROP_FB_ID, TP_PROP_IN_FENCE_FD, TP_PROP_CRTC_ID, TP_PROP_CRTC_X, TP_PROP_CRTC_Y,
-    TP_PROP_CRTC_W, TP_PROP_CRTC_H, TP_PROP_SRC_X, TP_PROP_SRC_Y, TP_PROP_SRC_W, TP_PROP_SRC_H,
-    TP_PROP_IN_FORMATS, TP_PROP_ALPHA, TP_PROP_BLEND, TP_PROP_ROTATION, TP_PROP_ZPOS, TP_PROP_DAMAGE,
-    TP_PROP_ACTIVE, TP_PROP_MODE_ID, TP_PROP_OUT_FENCE_PTR, TP_PROP_VRR_ENABLED, TP_PROP_GAMMA_LUT,
+    TP_PROP_TYPE,
+    TP_PROP_FB_ID,
+    TP_PROP_IN_FENCE_FD,
+    TP_PROP_CRTC_ID,
+    TP_PROP_CRTC_X,
+    TP_PROP_CRTC_Y,
+    TP_PROP_CRTC_W,
+    TP_PROP_CRTC_H,
+    TP_PROP_SRC_X,
+    TP_PROP_SRC_Y,
+    TP_PROP_SRC_W,
+    TP_PROP_SRC_H,
+    TP_PROP_IN_FORMATS,
+    TP_PROP_ALPHA,
+    TP_PROP_BLEND,
+    TP_PROP_ROTATION,
+    TP_PROP_ZPOS,
+    TP_PROP_DAMAGE,
+    TP_PROP_ACTIVE,
+    TP_PROP_MODE_ID,
+    TP_PROP_OUT_FENCE_PTR,
+    TP_PROP_VRR_ENABLED,
+    TP_PROP_GAMMA_LUT,
     TP_PROP_GAMMA_LUT_SIZE,
-    TP_PROP_EDID, TP_PROP_DPMS, TP_PROP_LINK_STATUS, TP_PROP_NON_DESKTOP, TP_PROP_TILE,
-    TP_PROP_VRR_CAPABLE, TP_PROP_MAX_BPC, TP_PROP_COLORSPACE, TP_PROP_HDR, TP_PROP_CONTENT_TYPE,
+    TP_PROP_EDID,
+    TP_PROP_DPMS,
+    TP_PROP_LINK_STATUS,
+    TP_PROP_NON_DESKTOP,
+    TP_PROP_TILE,
+    TP_PROP_VRR_CAPABLE,
+    TP_PROP_MAX_BPC,
+    TP_PROP_COLORSPACE,
+    TP_PROP_HDR,
+    TP_PROP_CONTENT_TYPE,
     TP_PROP_PANEL_ORIENTATION,
     TP_PROP_COUNT
 };
@@ -51,8 +78,8 @@ enum tp_property {
 
 struct tp_blob {
     uint32_t id, length;
-    unsigned refs;             /* each pointer to it holds one; its file too */
-    struct tp_kms_file *owner; /* who may destroy it; NULL: nobody, or no longer */
+    unsigned refs;               /* each pointer to it holds one; its file too */
+    struct tp_kms_file *owner;   /* who may destroy it; NULL: nobody, or no longer */
     struct tp_blob *prev, *next; /* the owner's list */
     uint8_t data[];
 };
@@ -67,8 +94,9 @@ void tp_blobs_release(struct tp_kms_file *file);
 
 #define TP_EDID_BYTES 640
 /* Describes an output; modes are those of its connector. Answers the length, a multiple of 128. */
-size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes, unsigned n_modes,
-                    uint32_t width_mm, uint32_t height_mm, unsigned index, uint8_t out[TP_EDID_BYTES]);
+size_t tp_edid_make(const struct tp_kms_output *o, const struct drm_mode_modeinfo *modes,
+                    unsigned n_modes, uint32_t width_mm, uint32_t height_mm, unsigned index,
+                    uint8_t out[TP_EDID_BYTES]);
 
 /* --- format.c --- */
 
@@ -85,7 +113,8 @@ struct tp_formats {
     uint64_t takes[TP_SNAPSHOT_FORMATS]; /* bit: index of modifiers */
     unsigned n, n_modifiers;
 };
-int tp_formats_init(struct tp_formats *f, const struct tp_kms_format *list, size_t n, struct tp_error *e);
+int tp_formats_init(struct tp_formats *f, const struct tp_kms_format *list, size_t n,
+                    struct tp_error *e);
 bool tp_formats_take(const struct tp_formats *f, uint32_t fourcc, uint64_t modifier);
 /* The IN_FORMATS blob. */
 struct tp_blob *tp_formats_blob(struct tp_kms *kms, const struct tp_formats *f);
@@ -104,14 +133,15 @@ struct tp_buffer {
 #define TP_HANDLE_PRIME 1u /* tag of a handle: known to PRIME in its file */
 struct tp_buffer *tp_buffer_find(struct tp_kms_file *file, uint32_t handle); /* borrowed */
 /* A new handle; -ENOSPC for one too many, -ENOMEM for too many bytes. */
-int tp_buffer_handle(struct tp_kms_file *file, struct tp_buffer *b, uintptr_t tag, uint32_t *handle);
-/* A file pays for a buffer once, as long as it has a handle or a framebuffer of it: to be called before the first
- * comes, and after the last has gone. */
+int tp_buffer_handle(struct tp_kms_file *file, struct tp_buffer *b, uintptr_t tag,
+                     uint32_t *handle);
+/* A file pays for a buffer once, as long as it has a handle or a framebuffer of it: to be called
+ * before the first comes, and after the last has gone. */
 void tp_buffer_charge(struct tp_kms_file *file, const struct tp_buffer *b);
 void tp_buffer_discharge(struct tp_kms_file *file, const struct tp_buffer *b);
 void tp_buffer_use(struct tp_buffer *b);
 void tp_buffer_unuse(struct tp_kms *kms, struct tp_buffer *b);
-void tp_buffer_unref(struct tp_buffer *b); /* any thread */
+void tp_buffer_unref(struct tp_buffer *b);           /* any thread */
 uint64_t tp_buffer_bytes(const struct tp_buffer *b); /* as it is now: a memfd may have shrunk */
 int tp_buffer_close(struct tp_kms_file *file, uint32_t handle);
 void tp_buffers_release(struct tp_kms_file *file);
@@ -129,7 +159,8 @@ struct tp_kms_fb {
     struct tp_kms_file *owner;    /* in whose list it is; NULL: in none */
     struct tp_kms_fb *prev, *next;
 };
-int tp_fb_create(struct tp_kms_file *file, const struct drm_mode_fb_cmd2 *r, struct tp_kms_fb **out);
+int tp_fb_create(struct tp_kms_file *file, const struct drm_mode_fb_cmd2 *r,
+                 struct tp_kms_fb **out);
 struct tp_kms_fb *tp_fb_find(struct tp_kms *kms, uint64_t id); /* borrowed */
 void tp_fb_unuse(struct tp_kms *kms, struct tp_kms_fb *fb);    /* NULL is fine */
 void tp_fb_assign(struct tp_kms *kms, struct tp_kms_fb **to, struct tp_kms_fb *fb);
@@ -209,7 +240,8 @@ void tp_state_connector_crtc(struct tp_kms *kms, unsigned connector, int crtc);
 /* NULL: no mode. -EINVAL for a blob that is no mode. */
 int tp_state_mode_blob(struct tp_kms *kms, struct tp_crtc_state *s, struct tp_blob *blob);
 /* -ENOMEM. */
-int tp_state_mode(struct tp_kms *kms, struct tp_crtc_state *s, const struct drm_mode_modeinfo *mode);
+int tp_state_mode(struct tp_kms *kms, struct tp_crtc_state *s,
+                  const struct drm_mode_modeinfo *mode);
 /* Makes the commit's states the current ones; the old ones are let go. */
 void tp_state_swap(struct tp_kms *kms);
 
@@ -218,7 +250,8 @@ void tp_state_swap(struct tp_kms *kms);
 enum tp_object_kind { TP_ON_CRTC, TP_ON_CONNECTOR, TP_ON_PLANE };
 int tp_atomic_set(struct tp_kms *kms, enum tp_object_kind kind, unsigned i, enum tp_property p,
                   uint64_t *value, bool async);
-uint64_t tp_atomic_get(const struct tp_kms *kms, enum tp_object_kind kind, unsigned i, enum tp_property p);
+uint64_t tp_atomic_get(const struct tp_kms *kms, enum tp_object_kind kind, unsigned i,
+                       enum tp_property p);
 
 /* --- check.c --- */
 int tp_check(struct tp_kms *kms);
@@ -227,7 +260,7 @@ int tp_check(struct tp_kms *kms);
 
 /* A picture that is shown or under way. */
 struct tp_slot {
-    bool used, shown, cursor; /* cursor: it is no commit that others wait for */
+    bool used, shown, cursor;      /* cursor: it is no commit that others wait for */
     struct tp_kms_scanout scanout; /* holds a reference of each framebuffer, and the in-fences */
     struct tp_blob *hdr, *gamma;   /* a reference each */
     struct tp_event *event;        /* owned until it is sent */
@@ -235,8 +268,9 @@ struct tp_slot {
 };
 
 enum tp_commit_how { TP_COMMIT_BLOCKING, TP_COMMIT_NONBLOCK, TP_COMMIT_NOW };
-/* Checks and carries out the state of the device, which it clears. NOW: changes the state at once and shows it
- * as soon as what is under way is done; nobody waits. 0, TP_KMS_WAITS or a negative errno. */
+/* Checks and carries out the state of the device, which it clears. NOW: changes the state at once
+ * and shows it as soon as what is under way is done; nobody waits. 0, TP_KMS_WAITS or a negative
+ * errno. */
 int tp_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter);
 bool tp_commit_busy(const struct tp_kms *kms, unsigned crtc);
 void tp_commits_forget(struct tp_kms_file *file); /* events of it */
@@ -253,12 +287,12 @@ struct tp_waiter {
     int64_t deadline_ns;
     uint64_t serials[TP_KMS_OUTPUTS]; /* COMMIT: still to be flipped; 0: not waited for */
     int error;
-    unsigned crtc;     /* VBLANK */
+    unsigned crtc; /* VBLANK */
     uint64_t sequence;
     struct tp_sync_wait *sync; /* SYNCOBJ: owned */
 };
-struct tp_waiter *tp_waiter_add(struct tp_kms_file *file, enum tp_wait kind, struct tp_drm_call *call,
-                                void *cookie);
+struct tp_waiter *tp_waiter_add(struct tp_kms_file *file, enum tp_wait kind,
+                                struct tp_drm_call *call, void *cookie);
 /* Takes it out and tells its caller. */
 void tp_waiter_end(struct tp_kms *kms, struct tp_waiter *w, int result);
 /* Takes it out and makes its call again. */
@@ -272,6 +306,16 @@ void tp_vblank_off(struct tp_kms *kms, unsigned crtc);
 void tp_vblanks_release(struct tp_kms_file *file);
 
 /* --- syncobj.c --- */
+
+/* Descriptors that syncobjs keep open for a file; they may outlive it. */
+struct tp_account {
+    unsigned refs; /* the file, and each of those descriptors */
+    unsigned fds, limit;
+};
+struct tp_account *tp_account_create(unsigned limit);
+bool tp_account_take(struct tp_account *a); /* false: the limit is reached */
+void tp_account_give_back(struct tp_account *a);
+void tp_account_put(struct tp_account *a);
 void tp_syncobjs_release(struct tp_kms_file *file);
 void tp_syncobjs_finish(struct tp_kms *kms);
 unsigned tp_syncobjs_count(const struct tp_kms *kms);
@@ -335,15 +379,16 @@ struct tp_kms_file {
     void *data;
     int32_t pid;
     bool privileged, authenticated, is_master, was_master;
-    struct tp_master *master; /* holds one of its references */
+    struct tp_master *master;       /* holds one of its references */
     struct tp_master *magic_master; /* whose magic it is; not held, compared only */
     uint32_t magic;
     bool magic_used;
     struct tp_snapshot_view view;
-    struct tp_table handles;  /* struct tp_buffer, a use each; tag: TP_HANDLE_* */
-    struct tp_table syncobjs; /* struct tp_syncobj, a reference each */
-    struct tp_kms_fb *fbs;    /* a use each; the latest first */
-    struct tp_blob *blobs;    /* a reference each */
+    struct tp_table handles;    /* struct tp_buffer, a use each; tag: TP_HANDLE_* */
+    struct tp_table syncobjs;   /* struct tp_syncobj, a reference each */
+    struct tp_account *account; /* holds a reference */
+    struct tp_kms_fb *fbs;      /* a use each; the latest first */
+    struct tp_blob *blobs;      /* a reference each */
     unsigned n_fbs, n_blobs;
     uint64_t buffer_bytes, blob_bytes;
     size_t events_pending; /* bytes reserved */
@@ -356,7 +401,8 @@ struct tp_kms {
     struct tp_formats formats, cursor_formats;
     struct tp_blob *in_formats, *cursor_in_formats;
     uint32_t cursor_width, cursor_height;
-    struct tp_table objects; /* tag: DRM_MODE_OBJECT_*; fbs and blobs are pointers, the rest index + 1 */
+    /* tag: DRM_MODE_OBJECT_*; framebuffers and blobs are pointers, the rest index + 1 */
+    struct tp_table objects;
     unsigned n_outputs, n_planes;
     struct tp_crtc crtcs[TP_KMS_OUTPUTS];
     struct tp_connector connectors[TP_KMS_OUTPUTS];
@@ -364,16 +410,17 @@ struct tp_kms {
     struct tp_state state;
     struct tp_kms_file *files; /* owned */
     unsigned n_files;
-    struct tp_master *master; /* the current one; holds a reference */
+    struct tp_master *master;                       /* the current one; holds a reference */
     struct tp_buffer *buffers[TP_KMS_BUFFER_SLOTS]; /* by inode */
-    uint64_t next_map; /* offset of the next buffer's mapping */
+    uint64_t next_map;                              /* offset of the next buffer's mapping */
     uint32_t next_name;
     struct tp_syncobj *syncobjs;
+    unsigned n_exports; /* descriptors of theirs */
     struct tp_sync_event *sync_events;
     struct tp_waiter *waiters, *free_waiters; /* in the order in which they came; owned */
     struct tp_event *vblank_events, *free_events;
     uint64_t serial;
-    int64_t now_ns; /* the latest instant that was told */
+    int64_t now_ns;            /* the latest instant that was told */
     struct tp_snapshot *image; /* owned: what queries are answered from */
     bool changed;
     bool sync_changed; /* a syncobj has, since those who wait for one were looked at */
@@ -382,7 +429,8 @@ struct tp_kms {
 
 /* The index of the CRTC, connector, encoder or plane with that id, or TP_KMS_NONE. */
 int tp_find_object(const struct tp_kms *kms, uint64_t id, uint32_t type);
-/* Notes that the image has changed; and tells the surroundings of it, once at the end of each call from there. */
+/* Notes that the image has changed; and tells the surroundings of it, once at the end of each call
+ * from there. */
 void tp_changed(struct tp_kms *kms);
 void tp_tell(struct tp_kms *kms);
 
@@ -394,21 +442,24 @@ struct tp_ioctl_call {
     void *waiter;
 };
 typedef int tp_ioctl_function(struct tp_ioctl_call *c, void *arg);
-tp_ioctl_function tp_ioctl_get_unique, tp_ioctl_set_version, tp_ioctl_get_client, tp_ioctl_get_stats,
-    tp_ioctl_client_cap, tp_ioctl_query, tp_ioctl_get_magic, tp_ioctl_auth_magic, tp_ioctl_set_master,
-    tp_ioctl_drop_master, tp_ioctl_lease, tp_ioctl_list_lessees, tp_ioctl_get_lease, tp_ioctl_revoke_lease,
-    tp_ioctl_gem_close, tp_ioctl_gem_flink, tp_ioctl_gem_open, tp_ioctl_prime_export,
-    tp_ioctl_prime_import, tp_ioctl_create_dumb, tp_ioctl_map_dumb, tp_ioctl_destroy_dumb, tp_ioctl_add_fb,
+tp_ioctl_function tp_ioctl_get_unique, tp_ioctl_set_version, tp_ioctl_get_client,
+    tp_ioctl_get_stats, tp_ioctl_client_cap, tp_ioctl_query, tp_ioctl_get_magic,
+    tp_ioctl_auth_magic, tp_ioctl_set_master, tp_ioctl_drop_master, tp_ioctl_lease,
+    tp_ioctl_list_lessees, tp_ioctl_get_lease, tp_ioctl_revoke_lease, tp_ioctl_gem_close,
+    tp_ioctl_gem_flink, tp_ioctl_gem_open, tp_ioctl_prime_export, tp_ioctl_prime_import,
+    tp_ioctl_create_dumb, tp_ioctl_map_dumb, tp_ioctl_destroy_dumb, tp_ioctl_add_fb,
     tp_ioctl_add_fb2, tp_ioctl_remove_fb, tp_ioctl_close_fb, tp_ioctl_get_fb, tp_ioctl_get_fb2,
     tp_ioctl_dirty_fb, tp_ioctl_create_blob, tp_ioctl_destroy_blob, tp_ioctl_set_property,
-    tp_ioctl_connector_property, tp_ioctl_atomic, tp_ioctl_set_crtc, tp_ioctl_set_plane, tp_ioctl_cursor,
-    tp_ioctl_cursor2, tp_ioctl_page_flip, tp_ioctl_get_gamma, tp_ioctl_set_gamma, tp_ioctl_wait_vblank,
-    tp_ioctl_get_sequence, tp_ioctl_queue_sequence, tp_ioctl_syncobj_create, tp_ioctl_syncobj_destroy,
-    tp_ioctl_syncobj_export, tp_ioctl_syncobj_import, tp_ioctl_syncobj_transfer, tp_ioctl_syncobj_wait,
-    tp_ioctl_syncobj_timeline_wait, tp_ioctl_syncobj_eventfd, tp_ioctl_syncobj_reset,
-    tp_ioctl_syncobj_signal, tp_ioctl_syncobj_timeline_signal, tp_ioctl_syncobj_query;
+    tp_ioctl_connector_property, tp_ioctl_atomic, tp_ioctl_set_crtc, tp_ioctl_set_plane,
+    tp_ioctl_cursor, tp_ioctl_cursor2, tp_ioctl_page_flip, tp_ioctl_get_gamma, tp_ioctl_set_gamma,
+    tp_ioctl_wait_vblank, tp_ioctl_get_sequence, tp_ioctl_queue_sequence, tp_ioctl_syncobj_create,
+    tp_ioctl_syncobj_destroy, tp_ioctl_syncobj_export, tp_ioctl_syncobj_import,
+    tp_ioctl_syncobj_transfer, tp_ioctl_syncobj_wait, tp_ioctl_syncobj_timeline_wait,
+    tp_ioctl_syncobj_eventfd, tp_ioctl_syncobj_reset, tp_ioctl_syncobj_signal,
+    tp_ioctl_syncobj_timeline_signal, tp_ioctl_syncobj_query;
 int tp_ioctl_dispatch(struct tp_kms_file *file, struct tp_drm_call *call, void *waiter);
-/* A descriptor of the call: borrowed, moved out of it, and one to give back (its index, or -EMFILE). */
+/* A descriptor of the call: borrowed, moved out of it, and one to give back (its index, or
+ * -EMFILE). */
 int tp_call_fd(const struct tp_drm_call *call, int64_t index);
 int tp_call_take_fd(struct tp_drm_call *call, int64_t index);
 int tp_call_give_fd(struct tp_drm_call *call, int fd);

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MASTER 1u
-#define AUTH 2u
-#define ROOT 4u
+#define MASTER    1u
+#define AUTH      2u
+#define ROOT      4u
 #define ARG_BYTES 256u /* the largest struct's */
 
 static int nothing(struct tp_ioctl_call *c, void *arg)

@@ -1,4 +1,5 @@
-/* The calls from before atomic: drm_crtc.c, drm_plane.c and drm_color_mgmt.c, by the atomic helpers. */
+/* The calls from before atomic: drm_crtc.c, drm_plane.c and drm_color_mgmt.c, by the atomic
+ * helpers. */
 #include "frames/kms/internal.h"
 
 #include <errno.h>
@@ -110,11 +111,12 @@ static int set_plane(struct tp_ioctl_call *c, unsigned plane, int crtc, struct t
     struct tp_kms *kms = c->kms;
     const struct tp_plane *p = &kms->planes[plane];
     if (fb) {
-        const struct tp_formats *formats = p->kind == TP_KMS_CURSOR ? &kms->cursor_formats : &kms->formats;
+        const struct tp_formats *formats =
+            p->kind == TP_KMS_CURSOR ? &kms->cursor_formats : &kms->formats;
         if (crtc != (int)p->crtc || !tp_formats_take(formats, fb->format->fourcc, fb->modifier))
             return -EINVAL;
-        if (a->crtc_w > INT_MAX || a->crtc_x > INT_MAX - (int32_t)a->crtc_w || a->crtc_h > INT_MAX ||
-            a->crtc_y > INT_MAX - (int32_t)a->crtc_h)
+        if (a->crtc_w > INT_MAX || a->crtc_x > INT_MAX - (int32_t)a->crtc_w ||
+            a->crtc_h > INT_MAX || a->crtc_y > INT_MAX - (int32_t)a->crtc_h)
             return -ERANGE;
         int r = fits(a->src_x, a->src_y, a->src_w, a->src_h, fb);
         if (r < 0)
@@ -242,7 +244,8 @@ int tp_ioctl_page_flip(struct tp_ioctl_call *c, void *arg)
     tp_state_crtc(kms, (unsigned)i);
     tp_fb_assign(kms, &tp_state_plane(kms, crtc->primary)->fb, fb);
     if (a->flags & DRM_MODE_PAGE_FLIP_EVENT) {
-        kms->state.events[i] = tp_event_reserve(c->file, (unsigned)i, DRM_EVENT_FLIP_COMPLETE, a->user_data);
+        kms->state.events[i] =
+            tp_event_reserve(c->file, (unsigned)i, DRM_EVENT_FLIP_COMPLETE, a->user_data);
         if (!kms->state.events[i]) {
             tp_state_clear(kms);
             return -ENOMEM;
@@ -254,7 +257,10 @@ int tp_ioctl_page_flip(struct tp_ioctl_call *c, void *arg)
 static struct tp_crtc *gamma_of(struct tp_kms *kms, const struct drm_mode_crtc_lut *a, int *error)
 {
     int i = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
-    *error = i < 0 ? -ENOENT : a->gamma_size != TP_KMS_GAMMA ? -EINVAL : !a->red || !a->green || !a->blue ? -EFAULT : 0;
+    *error = i < 0                              ? -ENOENT
+             : a->gamma_size != TP_KMS_GAMMA    ? -EINVAL
+             : !a->red || !a->green || !a->blue ? -EFAULT
+                                                : 0;
     return *error ? NULL : &kms->crtcs[i];
 }
 

@@ -181,8 +181,8 @@ int tp_ioctl_get_stats(struct tp_ioctl_call *c, void *arg)
     return 0;
 }
 
-/* A device that lends nothing: what is wrong in the call is told as the kernel tells it, and what is right is
- * refused as by a kernel that has no more masters to give. */
+/* A device that lends nothing: what is wrong in the call is told as the kernel tells it, and what
+ * is right is refused as by a kernel that has no more masters to give. */
 int tp_ioctl_lease(struct tp_ioctl_call *c, void *arg)
 {
     const struct drm_mode_create_lease *a = arg;

@@ -7,15 +7,15 @@
 #include <string.h>
 
 /* CVT 1.2, section 3.3.2: reduced blanking version 2. */
-#define RB2_H_BLANK 80
-#define RB2_H_SYNC 32
-#define RB2_H_FRONT 8
-#define RB2_V_MIN_NS 460000
-#define RB2_V_SYNC 8
-#define RB2_V_BACK 6
+#define RB2_H_BLANK     80
+#define RB2_H_SYNC      32
+#define RB2_H_FRONT     8
+#define RB2_V_MIN_NS    460000
+#define RB2_V_SYNC      8
+#define RB2_V_BACK      6
 #define RB2_V_FRONT_MIN 1
-#define V_FRONT_MAX 63u /* of a detailed timing in an EDID */
-#define EXACT_TRIES 48u
+#define V_FRONT_MAX     63u /* of a detailed timing in an EDID */
+#define EXACT_TRIES     48u
 
 static uint64_t clock_khz(uint64_t pixels, uint32_t refresh_mhz, uint64_t step)
 {
@@ -28,8 +28,8 @@ static bool exact(uint64_t pixels, uint32_t refresh_mhz, uint64_t step)
     return (clock_khz(pixels, refresh_mhz, step) * 1000000 + pixels / 2) / pixels == refresh_mhz;
 }
 
-void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height, uint32_t refresh_mhz,
-                  bool preferred)
+void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height,
+                  uint32_t refresh_mhz, bool preferred)
 {
     /* Lines of blanking that last 460 µs: the line's time is (T - 460 µs) / active lines. */
     uint64_t period_ns = UINT64_C(1000000000000) / refresh_mhz;
@@ -41,10 +41,11 @@ void tp_mode_make(struct drm_mode_modeinfo *out, uint32_t width, uint32_t height
     }
     uint64_t h_total = width + RB2_H_BLANK, v_total = height + blank;
     memset(out, 0, sizeof *out);
-    /* An EDID has the clock in 10 kHz, and clients divide it by the totals: some lines more of blanking, until that
-     * comes out right to the mHz; or else in kHz. */
+    /* An EDID has the clock in 10 kHz, and clients divide it by the totals: some lines more of
+     * blanking, until that comes out right to the mHz; or else in kHz. */
     uint64_t step = 10, more = 0;
-    while (!exact(h_total * (v_total + more), refresh_mhz, step) && (++more < EXACT_TRIES || step == 10))
+    while (!exact(h_total * (v_total + more), refresh_mhz, step) &&
+           (++more < EXACT_TRIES || step == 10))
         if (more == EXACT_TRIES) {
             more = 0;
             step = 1;

@@ -1,5 +1,5 @@
-/* Properties: their names, kinds and ranges, as the kernel's core has them (drm_mode_config.c, drm_connector.c,
- * drm_blend.c), and what values they take (drm_property.c). */
+/* Properties: their names, kinds and ranges, as the kernel's core has them (drm_mode_config.c,
+ * drm_connector.c, drm_blend.c), and what values they take (drm_property.c). */
 #include "frames/kms/internal.h"
 
 #include <errno.h>
@@ -8,15 +8,15 @@
 
 #include "frames/kms/property.h"
 
-#define RANGE DRM_MODE_PROP_RANGE
-#define SIGNED DRM_MODE_PROP_SIGNED_RANGE
-#define ENUM DRM_MODE_PROP_ENUM
+#define RANGE   DRM_MODE_PROP_RANGE
+#define SIGNED  DRM_MODE_PROP_SIGNED_RANGE
+#define ENUM    DRM_MODE_PROP_ENUM
 #define BITMASK DRM_MODE_PROP_BITMASK
-#define BLOB DRM_MODE_PROP_BLOB
-#define OBJECT DRM_MODE_PROP_OBJECT
-#define ATOMIC DRM_MODE_PROP_ATOMIC
-#define FIXED DRM_MODE_PROP_IMMUTABLE
-#define S64(v) ((uint64_t)(int64_t)(v))
+#define BLOB    DRM_MODE_PROP_BLOB
+#define OBJECT  DRM_MODE_PROP_OBJECT
+#define ATOMIC  DRM_MODE_PROP_ATOMIC
+#define FIXED   DRM_MODE_PROP_IMMUTABLE
+#define S64(v)  ((uint64_t)(int64_t)(v))
 
 struct definition {
     const char *name;
@@ -25,7 +25,8 @@ struct definition {
     const char *names[TP_SNAPSHOT_VALUES];
 };
 
-/* A signed range's ends are 64 bits wide; IN_FENCE_FD, CRTC_ID and so on are for atomic clients only. */
+/* A signed range's ends are 64 bits wide; IN_FENCE_FD, CRTC_ID and so on are for atomic clients
+ * only. */
 static const struct definition DEFINITIONS[TP_PROP_COUNT] = {
     [TP_PROP_TYPE] = {"type", ENUM | FIXED, 3, {0, 1, 2}, {"Overlay", "Primary", "Cursor"}},
     [TP_PROP_FB_ID] = {"FB_ID", OBJECT | ATOMIC, 1, {DRM_MODE_OBJECT_FB}, {0}},
@@ -42,8 +43,12 @@ static const struct definition DEFINITIONS[TP_PROP_COUNT] = {
     [TP_PROP_IN_FORMATS] = {"IN_FORMATS", BLOB | FIXED, 0, {0}, {0}},
     [TP_PROP_ALPHA] = {"alpha", RANGE, 2, {0, 0xffff}, {0}},
     [TP_PROP_BLEND] = {"pixel blend mode", ENUM, 2, {0, 1}, {"Pre-multiplied", "Coverage"}},
-    [TP_PROP_ROTATION] = {"rotation", BITMASK, 6, {0, 1, 2, 3, 4, 5},
-                          {"rotate-0", "rotate-90", "rotate-180", "rotate-270", "reflect-x", "reflect-y"}},
+    [TP_PROP_ROTATION] = {"rotation",
+                          BITMASK,
+                          6,
+                          {0, 1, 2, 3, 4, 5},
+                          {"rotate-0", "rotate-90", "rotate-180", "rotate-270", "reflect-x",
+                           "reflect-y"}},
     [TP_PROP_ZPOS] = {"zpos", RANGE | FIXED, 2, {0, TP_KMS_LAYERS - 1}, {0}},
     [TP_PROP_DAMAGE] = {"FB_DAMAGE_CLIPS", BLOB | ATOMIC, 0, {0}, {0}},
     [TP_PROP_ACTIVE] = {"ACTIVE", RANGE | ATOMIC, 2, {0, 1}, {0}},
@@ -59,12 +64,23 @@ static const struct definition DEFINITIONS[TP_PROP_COUNT] = {
     [TP_PROP_TILE] = {"TILE", BLOB | FIXED, 0, {0}, {0}},
     [TP_PROP_VRR_CAPABLE] = {"vrr_capable", RANGE | FIXED, 2, {0, 1}, {0}},
     [TP_PROP_MAX_BPC] = {"max bpc", RANGE, 2, {8, 10}, {0}},
-    [TP_PROP_COLORSPACE] = {"Colorspace", ENUM, 4, {0, 9, 11, 12},
-                            {"Default", "BT2020_RGB", "DCI-P3_RGB_D65", "DCI-P3_RGB_Theater"}},
+    [TP_PROP_COLORSPACE] =
+        {"Colorspace",
+         ENUM,
+         4,
+         {0, 9, 11, 12},
+         {"Default", "BT2020_RGB", "DCI-P3_RGB_D65", "DCI-P3_RGB_Theater"}},
     [TP_PROP_HDR] = {"HDR_OUTPUT_METADATA", BLOB, 0, {0}, {0}},
-    [TP_PROP_CONTENT_TYPE] = {"content type", ENUM, 5, {0, 1, 2, 3, 4},
-                              {"No Data", "Graphics", "Photo", "Cinema", "Game"}},
-    [TP_PROP_PANEL_ORIENTATION] = {"panel orientation", ENUM | FIXED, 4, {0, 1, 2, 3},
+    [TP_PROP_CONTENT_TYPE] =
+        {"content type",
+         ENUM,
+         5,
+         {0, 1, 2, 3, 4},
+         {"No Data", "Graphics", "Photo", "Cinema", "Game"}},
+    [TP_PROP_PANEL_ORIENTATION] = {"panel orientation",
+                                   ENUM | FIXED,
+                                   4,
+                                   {0, 1, 2, 3},
                                    {"Normal", "Upside Down", "Left Side Up", "Right Side Up"}},
 };
 _Static_assert((int)TP_PROP_COUNT <= TP_SNAPSHOT_PROPERTIES, "a snapshot holds the properties");
@@ -116,7 +132,8 @@ bool tp_property_takes(struct tp_kms *kms, enum tp_property p, uint64_t value)
 }
 
 /* An object that can have properties, by its id. */
-int tp_property_object(const struct tp_kms *kms, uint64_t id, enum tp_object_kind *kind, unsigned *place)
+int tp_property_object(const struct tp_kms *kms, uint64_t id, enum tp_object_kind *kind,
+                       unsigned *place)
 {
     const struct tp_entry *e = tp_table_get(&kms->objects, id);
     if (!e)
@@ -144,7 +161,8 @@ int tp_property_find(const struct tp_kms *kms, unsigned place, uint32_t id)
     uint32_t first = kms->image->fixed.first_property;
     if (id < first || id >= first + TP_PROP_COUNT)
         return -ENOENT;
-    return tp_image_attached(kms, place, (enum tp_property)(id - first)) ? (int)(id - first) : -ENOENT;
+    return tp_image_attached(kms, place, (enum tp_property)(id - first)) ? (int)(id - first)
+                                                                         : -ENOENT;
 }
 
 /* drm_atomic_connector_commit_dpms */

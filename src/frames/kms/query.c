@@ -1,8 +1,8 @@
 /*
- * Queries, answered from a snapshot: in the client from shared memory, in the server from the image. What
- * is read of the block is held to the room that there is, whatever the block says, and is read again when
- * the block changed meanwhile. drm_mode_config.c, drm_connector.c, drm_plane.c, drm_property.c,
- * drm_mode_object.c, drm_ioctl.c.
+ * Queries, answered from a snapshot: in the client from shared memory, in the server from the
+ * image. What is read of the block is held to the room that there is, whatever the block says, and
+ * is read again when the block changed meanwhile. drm_mode_config.c, drm_connector.c, drm_plane.c,
+ * drm_property.c, drm_mode_object.c, drm_ioctl.c.
  */
 #include "frames/kms/snapshot_layout.h"
 
@@ -122,13 +122,15 @@ static int get_plane(const struct reader *r, struct drm_mode_get_plane *a)
     if (n && a->count_format_types >= n) {
         if (!a->format_type_ptr)
             return -EFAULT;
-        memcpy(ARRAY(void, a->format_type_ptr), cursor ? f->cursor_formats : f->formats, n * sizeof(uint32_t));
+        memcpy(ARRAY(void, a->format_type_ptr), cursor ? f->cursor_formats : f->formats,
+               n * sizeof(uint32_t));
     }
     a->count_format_types = n;
     return 0;
 }
 
-static int put_properties(const struct reader *r, unsigned place, uint64_t ids, uint64_t values, uint32_t *n)
+static int put_properties(const struct reader *r, unsigned place, uint64_t ids, uint64_t values,
+                          uint32_t *n)
 {
     const struct tp_snapshot_fixed *f = &r->s->fixed;
     uint32_t have = count(&f->attached[place].n, TP_SNAPSHOT_ATTACHED), room = *n, done = 0;
@@ -171,11 +173,13 @@ static int get_connector(const struct reader *r, struct drm_mode_get_connector *
     if (n && a->count_modes >= n) {
         if (!a->modes_ptr)
             return -EFAULT;
-        memcpy(ARRAY(void, a->modes_ptr), f->connectors[i].modes, n * sizeof(struct drm_mode_modeinfo));
+        memcpy(ARRAY(void, a->modes_ptr), f->connectors[i].modes,
+               n * sizeof(struct drm_mode_modeinfo));
     }
     a->count_modes = n;
     a->encoder_id = r->s->state.connector_encoder[i];
-    return put_properties(r, TP_PLACE_OF_CONNECTOR((unsigned)i), a->props_ptr, a->prop_values_ptr, &a->count_props);
+    return put_properties(r, TP_PLACE_OF_CONNECTOR((unsigned)i), a->props_ptr, a->prop_values_ptr,
+                          &a->count_props);
 }
 
 static int get_object_properties(const struct reader *r, struct drm_mode_obj_get_properties *a)
@@ -193,7 +197,8 @@ static int get_object_properties(const struct reader *r, struct drm_mode_obj_get
         int i = find(r, a->obj_id, kinds[k].kind);
         if (i < 0 || (a->obj_type != DRM_MODE_OBJECT_ANY && a->obj_type != kinds[k].type))
             continue;
-        return put_properties(r, kinds[k].place + (unsigned)i, a->props_ptr, a->prop_values_ptr, &a->count_props);
+        return put_properties(r, kinds[k].place + (unsigned)i, a->props_ptr, a->prop_values_ptr,
+                              &a->count_props);
     }
     return -ENOSYS; /* it may be a framebuffer, or a blob */
 }
@@ -205,7 +210,8 @@ static int get_property(const struct reader *r, struct drm_mode_get_property *a)
     if (a->prop_id < first || a->prop_id - first >= n)
         return -ENOENT;
     const struct tp_snapshot_property *p = &f->properties[a->prop_id - first];
-    uint32_t values = count(&p->n_values, TP_SNAPSHOT_VALUES), enums = count(&p->n_enums, TP_SNAPSHOT_VALUES);
+    uint32_t values = count(&p->n_values, TP_SNAPSHOT_VALUES),
+             enums = count(&p->n_enums, TP_SNAPSHOT_VALUES);
     memcpy(a->name, p->name, sizeof a->name);
     a->flags = p->flags;
     uint32_t room = a->count_values < values ? a->count_values : values;
@@ -392,8 +398,8 @@ int tp_snapshot_query(const struct tp_snapshot *s, const struct tp_snapshot_view
 
 bool tp_snapshot_valid(const struct tp_snapshot *s, size_t bytes)
 {
-    return bytes >= sizeof *s && s->magic == TP_SNAPSHOT_MAGIC && s->version == TP_SNAPSHOT_VERSION &&
-           s->bytes == sizeof *s;
+    return bytes >= sizeof *s && s->magic == TP_SNAPSHOT_MAGIC &&
+           s->version == TP_SNAPSHOT_VERSION && s->bytes == sizeof *s;
 }
 
 void tp_snapshot_fences(const struct tp_snapshot *s, struct tp_drm_fences *out)

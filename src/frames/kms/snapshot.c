@@ -1,5 +1,5 @@
-/* What queries are answered from: the core keeps an image of it, and copies what changed into the block that
- * clients see. */
+/* What queries are answered from: the core keeps an image of it, and copies what changed into the
+ * block that clients see. */
 #include "frames/kms/internal.h"
 
 #include <string.h>
@@ -8,7 +8,8 @@ static void set_values(struct tp_kms *kms, enum tp_object_kind kind, unsigned i,
 {
     const struct tp_snapshot_fixed *f = &kms->image->fixed;
     for (unsigned k = 0; k < f->attached[place].n; k++)
-        kms->image->state.values[place][k] = tp_atomic_get(kms, kind, i, f->attached[place].property[k]);
+        kms->image->state.values[place][k] =
+            tp_atomic_get(kms, kind, i, f->attached[place].property[k]);
 }
 
 void tp_image_attach(struct tp_kms *kms, unsigned place, enum tp_property p)
@@ -63,7 +64,8 @@ void tp_image_connector(struct tp_kms *kms, unsigned i)
 
 static void add_blob(struct tp_snapshot_fixed *f, const struct tp_blob *b)
 {
-    uint32_t at = f->n_blobs ? f->blobs[f->n_blobs - 1].offset + f->blobs[f->n_blobs - 1].length : 0;
+    uint32_t at =
+        f->n_blobs ? f->blobs[f->n_blobs - 1].offset + f->blobs[f->n_blobs - 1].length : 0;
     if (!b || f->n_blobs == TP_SNAPSHOT_BLOBS || b->length > TP_SNAPSHOT_BLOB_BYTES - at)
         return; /* it is asked for at the server then */
     f->blobs[f->n_blobs].id = b->id;
@@ -90,7 +92,8 @@ static uint32_t encoder_type(uint32_t connector_type)
     }
 }
 
-static void set_id(struct tp_snapshot_fixed *f, uint32_t id, enum tp_place_kind kind, unsigned index)
+static void set_id(struct tp_snapshot_fixed *f, uint32_t id, enum tp_place_kind kind,
+                   unsigned index)
 {
     if (id >= TP_SNAPSHOT_IDS)
         return;

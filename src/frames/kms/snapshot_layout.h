@@ -1,7 +1,8 @@
 /*
- * How the snapshot's block is laid out. Everything has a fixed place and a fixed room; a count never
- * says more than the room, and readers hold it to that. Native byte order, and the same layout for 32- and
- * 64-bit programs: what has 64 bits says its alignment (uapi_sizes.c asserts it).
+ * How the snapshot's block is laid out. Everything has a fixed place and a fixed room; a count
+ * never says more than the room, and readers hold it to that. Native byte order, and the same
+ * layout for 32- and 64-bit programs: what has 64 bits says its alignment (uapi_sizes.c asserts
+ * it).
  */
 #ifndef TP_FRAMES_KMS_SNAPSHOT_LAYOUT_H
 #define TP_FRAMES_KMS_SNAPSHOT_LAYOUT_H
@@ -12,22 +13,28 @@
 
 #define TP_SNAPSHOT_MAGIC 0x54504b4du /* "MKPT" */
 
-#define TP_SNAPSHOT_PLANES (TP_KMS_OUTPUTS * TP_KMS_LAYERS)
-#define TP_SNAPSHOT_OBJECTS (3 * TP_KMS_OUTPUTS + TP_SNAPSHOT_PLANES)
+#define TP_SNAPSHOT_PLANES     (TP_KMS_OUTPUTS * TP_KMS_LAYERS)
+#define TP_SNAPSHOT_OBJECTS    (3 * TP_KMS_OUTPUTS + TP_SNAPSHOT_PLANES)
 #define TP_SNAPSHOT_PROPERTIES 56 /* kinds of properties */
-#define TP_SNAPSHOT_ATTACHED 28   /* properties of one object */
-#define TP_SNAPSHOT_VALUES 16     /* of one property: an enum's, a range's two */
-#define TP_SNAPSHOT_FORMATS 64
-#define TP_SNAPSHOT_BLOBS 16
+#define TP_SNAPSHOT_ATTACHED   28 /* properties of one object */
+#define TP_SNAPSHOT_VALUES     16 /* of one property: an enum's, a range's two */
+#define TP_SNAPSHOT_FORMATS    64
+#define TP_SNAPSHOT_BLOBS      16
 #define TP_SNAPSHOT_BLOB_BYTES (24u << 10)
-#define TP_SNAPSHOT_IDS 256 /* objects that are there from the beginning have ids below */
+#define TP_SNAPSHOT_IDS        256 /* objects that are there from the beginning have ids below */
 
 /* CRTCs, connectors, encoders and planes, in this order; what a place among them is. */
-enum tp_place_kind { TP_PLACE_NONE, TP_PLACE_CRTC, TP_PLACE_CONNECTOR, TP_PLACE_ENCODER, TP_PLACE_PLANE };
-#define TP_PLACE_OF_CRTC(i) (i)
+enum tp_place_kind {
+    TP_PLACE_NONE,
+    TP_PLACE_CRTC,
+    TP_PLACE_CONNECTOR,
+    TP_PLACE_ENCODER,
+    TP_PLACE_PLANE
+};
+#define TP_PLACE_OF_CRTC(i)      (i)
 #define TP_PLACE_OF_CONNECTOR(i) (TP_KMS_OUTPUTS + (i))
-#define TP_PLACE_OF_ENCODER(i) (2 * TP_KMS_OUTPUTS + (i))
-#define TP_PLACE_OF_PLANE(i) (3 * TP_KMS_OUTPUTS + (i))
+#define TP_PLACE_OF_ENCODER(i)   (2 * TP_KMS_OUTPUTS + (i))
+#define TP_PLACE_OF_PLANE(i)     (3 * TP_KMS_OUTPUTS + (i))
 
 /* What commits change. */
 struct tp_snapshot_state {
@@ -79,7 +86,7 @@ struct tp_snapshot_fixed {
 
 struct tp_snapshot {
     uint32_t magic, version, bytes;
-    uint32_t sequence;   /* odd while it is being written */
+    uint32_t sequence;               /* odd while it is being written */
     _Alignas(8) uint64_t generation; /* of the fixed part */
     _Alignas(8) struct tp_snapshot_state state;
     _Alignas(8) struct tp_snapshot_fixed fixed;

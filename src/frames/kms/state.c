@@ -1,5 +1,5 @@
-/* A commit while it is put together: copies of the states of those objects that it touches. Copies hold uses
- * and references of their own. drm_atomic.c and the state helpers. */
+/* A commit while it is put together: copies of the states of those objects that it touches. Copies
+ * hold uses and references of their own. drm_atomic.c and the state helpers. */
 #include "frames/kms/internal.h"
 
 #include <errno.h>

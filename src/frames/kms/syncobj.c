@@ -26,15 +26,23 @@ struct tp_syncobj *tp_syncobj_create(struct tp_kms *kms)
     return s;
 }
 
+/* Does not let go of its reference of the syncobj. */
+static void drop_export(struct tp_kms *kms, struct tp_sync_export **at)
+{
+    struct tp_sync_export *x = *at;
+    *at = x->next;
+    close(x->fd);
+    tp_account_give_back(x->account);
+    free(x);
+    kms->n_exports--;
+}
+
 static void destroy(struct tp_kms *kms, struct tp_syncobj *s)
 {
     tp_sync_events_forget(kms, s);
     tp_syncobj_replace(s, NULL);
-    for (struct tp_sync_export *x; (x = s->exports);) {
-        s->exports = x->next;
-        close(x->fd);
-        free(x);
-    }
+    while (s->exports)
+        drop_export(kms, &s->exports);
     if (s->prev)
         s->prev->next = s->next;
     else
@@ -54,23 +62,30 @@ void tp_syncobj_put(struct tp_kms *kms, struct tp_syncobj *s)
 /* Descriptors of syncobjs that everyone has closed: they held a reference each. */
 static void collect_exports(struct tp_kms *kms)
 {
-    for (struct tp_syncobj *s = kms->syncobjs, *next; s; s = next) {
+    unsigned n = kms->n_exports, k = 0;
+    if (!n)
+        return;
+    struct pollfd *p = tp_calloc(n, sizeof *p);
+    for (struct tp_syncobj *s = kms->syncobjs; s; s = s->next)
+        for (struct tp_sync_export *x = s->exports; x; x = x->next)
+            p[k++] = (struct pollfd){.fd = x->fd, .events = POLLIN};
+    bool any = poll(p, n, 0) > 0;
+    k = 0;
+    for (struct tp_syncobj *s = kms->syncobjs, *next; any && s; s = next) {
         next = s->next;
         unsigned gone = 0;
-        for (struct tp_sync_export **at = &s->exports, *x; (x = *at);) {
-            struct pollfd p = {.fd = x->fd, .events = POLLIN};
-            if (poll(&p, 1, 0) <= 0 || !(p.revents & (POLLHUP | POLLERR))) {
-                at = &x->next;
+        for (struct tp_sync_export **at = &s->exports; *at; k++) {
+            if (!(p[k].revents & (POLLHUP | POLLERR))) {
+                at = &(*at)->next;
                 continue;
             }
-            *at = x->next;
-            close(x->fd);
-            free(x);
+            drop_export(kms, at);
             gone++;
         }
         for (; gone; gone--)
             tp_syncobj_put(kms, s);
     }
+    free(p);
 }
 
 void tp_syncobjs_release(struct tp_kms_file *file)
@@ -104,7 +119,8 @@ struct tp_syncobj *tp_syncobj_find(struct tp_kms_file *file, uint32_t handle)
     return e ? e->p : NULL;
 }
 
-int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n, struct tp_syncobj ***out)
+int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n,
+                     struct tp_syncobj ***out)
 {
     const uint32_t *h = TP_ARRAY(uint32_t, handles);
     if (n > MAX_HANDLES)
@@ -198,24 +214,35 @@ int tp_ioctl_syncobj_export(struct tp_ioctl_call *c, void *arg)
     struct stat st;
     if (!s)
         return -EINVAL;
-    collect_exports(c->kms);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-        return -errno;
-    if (fstat(ends[1], &st)) {
-        close(ends[0]);
+    if (!tp_account_take(c->file->account)) {
+        collect_exports(c->kms);
+        if (!tp_account_take(c->file->account))
+            return -EMFILE;
+    }
+    int r;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+        r = -errno;
+        goto give_back;
+    }
+    r = fstat(ends[1], &st) ? -errno : 0;
+    if (r < 0)
         close(ends[1]);
-        return -ENOMEM;
-    }
-    int r = give(c, ends[1], &a->fd);
-    if (r < 0) {
-        close(ends[0]);
-        return r;
-    }
+    else
+        r = give(c, ends[1], &a->fd);
+    if (r < 0)
+        goto close_ours;
     struct tp_sync_export *x = tp_calloc(1, sizeof *x);
-    *x = (struct tp_sync_export){s->exports, ends[0], st.st_dev, st.st_ino};
+    *x = (struct tp_sync_export){s->exports, c->file->account, ends[0], st.st_dev, st.st_ino};
     s->exports = x;
     s->refs++;
+    c->kms->n_exports++;
     return 0;
+
+close_ours:
+    close(ends[0]);
+give_back:
+    tp_account_give_back(c->file->account);
+    return r;
 }
 
 static struct tp_syncobj *of_descriptor(struct tp_kms *kms, int fd)
@@ -246,7 +273,9 @@ int tp_ioctl_syncobj_import(struct tp_ioctl_call *c, void *arg)
     struct tp_syncobj *s = tp_syncobj_find(c->file, a->handle);
     if (!s)
         return -ENOENT;
-    struct tp_fence *f = tp_fence_of_fd(tp_call_take_fd(c->call, a->fd));
+    if (!tp_account_take(c->file->account))
+        return -EMFILE;
+    struct tp_fence *f = tp_fence_of_fd(c->file->account, tp_call_take_fd(c->call, a->fd));
     tp_syncobj_replace(s, f);
     tp_fence_put(f);
     return 0;
@@ -275,12 +304,13 @@ int tp_ioctl_syncobj_transfer(struct tp_ioctl_call *c, void *arg)
         f->refs++;
     else
         f = tp_fence_signalled_one();
+    int r = 0;
     if (a->dst_point)
-        tp_syncobj_add_point(to, f, a->dst_point);
+        r = tp_syncobj_add_point(to, f, a->dst_point);
     else
         tp_syncobj_replace(to, f);
     tp_fence_put(f);
-    return 0;
+    return r;
 }
 
 int tp_ioctl_syncobj_reset(struct tp_ioctl_call *c, void *arg)
@@ -326,13 +356,13 @@ int tp_ioctl_syncobj_timeline_signal(struct tp_ioctl_call *c, void *arg)
     int r = tp_syncobj_array(c->file, a->handles, a->count_handles, &s);
     if (r < 0)
         return r;
-    for (uint32_t i = 0; i < a->count_handles; i++) {
+    for (uint32_t i = 0; r == 0 && i < a->count_handles; i++) {
         struct tp_fence *f = tp_fence_signalled_one();
-        tp_syncobj_add_point(s[i], f, points ? points[i] : 0);
+        r = tp_syncobj_add_point(s[i], f, points ? points[i] : 0);
         tp_fence_put(f);
     }
     free(s);
-    return 0;
+    return r;
 }
 
 int tp_ioctl_syncobj_query(struct tp_ioctl_call *c, void *arg)

@@ -7,10 +7,12 @@
 /* Signalled, or a descriptor that will poll readable. */
 struct tp_fence {
     unsigned refs;
-    int fd; /* owned; -1: signalled */
+    int fd;                     /* owned; -1: signalled */
+    struct tp_account *account; /* one of its descriptors, if there is one */
 };
 
-/* Nothing, a fence, or a timeline: fences for rising points, each also waiting for those before it. */
+/* Nothing, a fence, or a timeline: fences for rising points, each also waiting for those before it.
+ */
 struct tp_syncobj {
     struct tp_kms *kms; /* told of changes: sync_changed */
     unsigned refs;      /* handles, exports, waiting calls */
@@ -20,40 +22,46 @@ struct tp_syncobj {
     struct tp_point {
         uint64_t value; /* 0: the fence that was there before the first point */
         struct tp_fence *fence;
-    } *points; /* owned; those not known to be signalled */
+    } * points; /* owned; those not known to be signalled */
     unsigned n_points, cap_points;
-    /* Descriptors that stand for it: one end of a socket pair each. It goes when the other ends are closed. */
+    /* Descriptors that stand for it: one end of a socket pair each. It goes when the other ends are
+     * closed. */
     struct tp_sync_export {
         struct tp_sync_export *next;
-        int fd; /* our end; owned */
-        uint64_t device, inode; /* of the other end */
-    } *exports;
+        struct tp_account *account; /* one of its descriptors */
+        int fd;                     /* our end; owned */
+        uint64_t device, inode;     /* of the other end */
+    } * exports;
     struct tp_syncobj *prev, *next;
 };
 
 /* A fence is a reference to one. */
 struct tp_fence *tp_fence_signalled_one(void);
-/* Takes the descriptor. */
-struct tp_fence *tp_fence_of_fd(int fd);
+/* Takes the descriptor, for which the account has been asked. */
+struct tp_fence *tp_fence_of_fd(struct tp_account *account, int fd);
 void tp_fence_put(struct tp_fence *f); /* NULL is fine */
 bool tp_fence_signalled(const struct tp_fence *f);
 
+#define TP_MAX_POINTS 1024u /* without a signal, of one timeline */
 /* NULL takes the fence away. */
 void tp_syncobj_replace(struct tp_syncobj *s, struct tp_fence *f);
-void tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t point);
+/* -ENOMEM: too many of them are not signalled. */
+int tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t point);
 /* Has the point a fence? 0: the current fence. */
 bool tp_syncobj_available(const struct tp_syncobj *s, uint64_t point);
 bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point);
 /* The fence of an available point; borrowed; NULL: it is signalled. */
 struct tp_fence *tp_syncobj_fence(struct tp_syncobj *s, uint64_t point);
-/* Adds to fds (have of n are there) those that the point hangs on, signalled or not; answers how many there are
- * now, with those that had no room. */
-unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n, unsigned have);
+/* Adds to fds (have of n are there) those that the point hangs on, signalled or not; answers how
+ * many there are now, with those that had no room. */
+unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n,
+                        unsigned have);
 struct tp_syncobj *tp_syncobj_create(struct tp_kms *kms);
 void tp_syncobj_put(struct tp_kms *kms, struct tp_syncobj *s);
 struct tp_syncobj *tp_syncobj_find(struct tp_kms_file *file, uint32_t handle);
 /* The syncobjs of an array of handles, as call memory; -ENOENT, -EFAULT, -ENOMEM. Not counted. */
-int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n, struct tp_syncobj ***out);
+int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n,
+                     struct tp_syncobj ***out);
 /* Ends with its events untold. */
 void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s);
 /* Makes a transfer again once the source's point has a fence. TP_KMS_WAITS. */

@@ -26,7 +26,8 @@ struct tp_sync_event {
     struct tp_syncobj *object; /* not counted: it takes its events with it */
     uint64_t point;
     uint32_t flags;
-    int fd; /* owned */
+    int fd;                     /* owned */
+    struct tp_account *account; /* one of its descriptors */
 };
 
 void tp_sync_wait_free(struct tp_kms *kms, struct tp_sync_wait *w)
@@ -57,6 +58,13 @@ static bool wait_is_over(struct tp_sync_wait *w)
     return n == w->n || (n && !(w->flags & DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL));
 }
 
+static void forget(struct tp_sync_event *e)
+{
+    close(e->fd);
+    tp_account_give_back(e->account);
+    free(e);
+}
+
 static void look_at_events(struct tp_kms *kms)
 {
     for (struct tp_sync_event **at = &kms->sync_events, *e; (e = *at);) {
@@ -66,8 +74,7 @@ static void look_at_events(struct tp_kms *kms)
         }
         *at = e->next;
         eventfd_write(e->fd, 1);
-        close(e->fd);
-        free(e);
+        forget(e);
     }
 }
 
@@ -99,7 +106,8 @@ unsigned tp_kms_poll_fds(const struct tp_kms *kms, int *fds, unsigned n)
     unsigned have = 0;
     for (const struct tp_waiter *w = kms->waiters; w; w = w->next)
         for (uint32_t i = 0; w->kind == TP_WAIT_SYNCOBJ && i < w->sync->n; i++)
-            have = tp_syncobj_fds(w->sync->objects[i], w->sync->points ? w->sync->points[i] : 0, fds, n, have);
+            have = tp_syncobj_fds(w->sync->objects[i], w->sync->points ? w->sync->points[i] : 0,
+                                  fds, n, have);
     for (const struct tp_sync_event *e = kms->sync_events; e; e = e->next)
         have = tp_syncobj_fds(e->object, e->point, fds, n, have);
     return have;
@@ -113,8 +121,7 @@ void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s)
             continue;
         }
         *at = e->next;
-        close(e->fd);
-        free(e);
+        forget(e);
     }
 }
 
@@ -140,7 +147,8 @@ static int wait(struct tp_ioctl_call *c, uint64_t handles, const uint64_t *point
         w->points = tp_calloc(n, sizeof *points);
         memcpy(w->points, points, n * sizeof *points);
     }
-    bool may_come = flags & (DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE);
+    bool may_come =
+        flags & (DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE);
     for (uint32_t i = 0; r == 0 && !may_come && i < n; i++)
         if (!tp_syncobj_available(w->objects[i], points ? points[i] : 0))
             r = -EINVAL;
@@ -162,20 +170,23 @@ static int wait(struct tp_ioctl_call *c, uint64_t handles, const uint64_t *point
 int tp_ioctl_syncobj_wait(struct tp_ioctl_call *c, void *arg)
 {
     struct drm_syncobj_wait *a = arg;
-    if (a->flags & ~(uint32_t)(DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT |
-                               DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE))
+    if (a->flags &
+        ~(uint32_t)(DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT |
+                    DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE))
         return -EINVAL;
-    return wait(c, a->handles, NULL, a->count_handles, a->flags, a->timeout_nsec, &a->first_signaled);
+    return wait(c, a->handles, NULL, a->count_handles, a->flags, a->timeout_nsec,
+                &a->first_signaled);
 }
 
 int tp_ioctl_syncobj_timeline_wait(struct tp_ioctl_call *c, void *arg)
 {
     struct drm_syncobj_timeline_wait *a = arg;
-    if (a->flags & ~(uint32_t)(DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT |
-                               DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE))
+    if (a->flags &
+        ~(uint32_t)(DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT |
+                    DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE | DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE))
         return -EINVAL;
-    return wait(c, a->handles, TP_ARRAY(uint64_t, a->points), a->count_handles, a->flags, a->timeout_nsec,
-                &a->first_signaled);
+    return wait(c, a->handles, TP_ARRAY(uint64_t, a->points), a->count_handles, a->flags,
+                a->timeout_nsec, &a->first_signaled);
 }
 
 int tp_sync_transfer_later(struct tp_ioctl_call *c, struct tp_syncobj *from, uint64_t point)
@@ -217,8 +228,17 @@ int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
         return -EBADF;
     if (!is_eventfd(fd))
         return -EINVAL;
+    if (!tp_account_take(c->file->account))
+        return -EMFILE;
     struct tp_sync_event *e = tp_calloc(1, sizeof *e);
-    *e = (struct tp_sync_event){c->kms->sync_events, s, a->point, a->flags, tp_call_take_fd(c->call, a->fd)};
+    *e = (struct tp_sync_event){
+        .next = c->kms->sync_events,
+        .object = s,
+        .point = a->point,
+        .flags = a->flags,
+        .fd = tp_call_take_fd(c->call, a->fd),
+        .account = c->file->account,
+    };
     c->kms->sync_events = e;
     c->kms->sync_changed = true; /* it may be over already */
     return 0;

@@ -10,7 +10,8 @@ uint32_t tp_table_add(struct tp_table *t, void *p, uintptr_t tag)
         t->lowest++;
     if (t->lowest == t->n) {
         if (t->n == t->cap)
-            t->entries = tp_realloc(t->entries, t->cap = t->cap ? 2 * t->cap : 32, sizeof *t->entries);
+            t->entries =
+                tp_realloc(t->entries, t->cap = t->cap ? 2 * t->cap : 32, sizeof *t->entries);
         t->n++;
     }
     t->entries[t->lowest] = (struct tp_entry){p, tag};

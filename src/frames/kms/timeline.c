@@ -1,23 +1,54 @@
 /* Fences, and what a syncobj makes of them: one, or a timeline (dma-fence-chain.c). */
 #include "frames/kms/syncobj.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/buf.h"
 
-struct tp_fence *tp_fence_of_fd(int fd)
+struct tp_account *tp_account_create(unsigned limit)
+{
+    struct tp_account *a = tp_calloc(1, sizeof *a);
+    a->refs = 1;
+    a->limit = limit;
+    return a;
+}
+
+bool tp_account_take(struct tp_account *a)
+{
+    if (a->fds >= a->limit)
+        return false;
+    a->fds++;
+    a->refs++;
+    return true;
+}
+
+void tp_account_give_back(struct tp_account *a)
+{
+    a->fds--;
+    tp_account_put(a);
+}
+
+void tp_account_put(struct tp_account *a)
+{
+    if (!--a->refs)
+        free(a);
+}
+
+struct tp_fence *tp_fence_of_fd(struct tp_account *account, int fd)
 {
     struct tp_fence *f = tp_calloc(1, sizeof *f);
     f->refs = 1;
     f->fd = fd;
+    f->account = account;
     return f;
 }
 
 struct tp_fence *tp_fence_signalled_one(void)
 {
-    return tp_fence_of_fd(-1);
+    return tp_fence_of_fd(NULL, -1);
 }
 
 void tp_fence_put(struct tp_fence *f)
@@ -26,6 +57,8 @@ void tp_fence_put(struct tp_fence *f)
         return;
     if (f->fd >= 0)
         close(f->fd);
+    if (f->account)
+        tp_account_give_back(f->account);
     free(f);
 }
 
@@ -63,8 +96,11 @@ void tp_syncobj_replace(struct tp_syncobj *s, struct tp_fence *f)
     s->last = s->done = 0;
 }
 
-void tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t point)
+int tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t point)
 {
+    collect(s);
+    if (s->n_points >= TP_MAX_POINTS)
+        return -ENOMEM;
     if (s->fence)
         TP_PUSH(s->points, s->n_points, s->cap_points) = (struct tp_point){0, s->fence};
     s->fence = NULL;
@@ -75,6 +111,7 @@ void tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t poi
     f->refs++;
     TP_PUSH(s->points, s->n_points, s->cap_points) = (struct tp_point){s->last, f};
     collect(s);
+    return 0;
 }
 
 bool tp_syncobj_available(const struct tp_syncobj *s, uint64_t point)
@@ -105,7 +142,8 @@ bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point)
     return !s->n_points || (point && point <= s->done);
 }
 
-unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n, unsigned have)
+unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n,
+                        unsigned have)
 {
     const struct tp_fence *one = s->timeline ? NULL : s->fence;
     for (unsigned i = 0; one || i < s->n_points; i++) {

@@ -35,7 +35,8 @@ struct drm_mode_closefb {
 
 #ifndef DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE
 #define DRM_SYNCOBJ_WAIT_FLAGS_WAIT_DEADLINE (1 << 3)
-/* The waits as they are since Linux 6.6, eight bytes longer; the request's number says which one it is. */
+/* The waits as they are since Linux 6.6, eight bytes longer; the request's number says which one it
+ * is. */
 struct tp_drm_syncobj_wait_deadline {
     struct drm_syncobj_wait wait;
     __u64 deadline_nsec;

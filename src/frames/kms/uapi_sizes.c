@@ -1,7 +1,8 @@
 /*
- * What the kernel's structs look like to every compiler that a client may come from: sizes and offsets, which are
- * an ABI. Nothing but assertions: it is compiled for 64 and 32 bits and for arm64, and never linked. Those
- * with another layout on 32 bits are told apart (include/uapi/drm/drm.h, drm_mode.h; drm_ioc32.c).
+ * What the kernel's structs look like to every compiler that a client may come from: sizes and
+ * offsets, which are an ABI. Nothing but assertions: it is compiled for 64 and 32 bits and for
+ * arm64, and never linked. Those with another layout on 32 bits are told apart
+ * (include/uapi/drm/drm.h, drm_mode.h; drm_ioc32.c).
  */
 #include <stddef.h>
 
@@ -9,10 +10,11 @@
 
 #define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), "size of struct " #type)
 #define AT(type, member, offset)                                                                   \
-    _Static_assert(offsetof(struct type, member) == (offset), "place of " #member " in struct " #type)
+    _Static_assert(offsetof(struct type, member) == (offset),                                      \
+                   "place of " #member " in struct " #type)
 
-/* 64 bits are aligned to 4 bytes on 32-bit x86 alone: these end without padding there, and drm_mode_fb_cmd2
- * has none before its modifiers. */
+/* 64 bits are aligned to 4 bytes on 32-bit x86 alone: these end without padding there, and
+ * drm_mode_fb_cmd2 has none before its modifiers. */
 #if defined(__i386__)
 #define I386_SHORT 4u
 #else
@@ -364,7 +366,8 @@ AT(drm_client, pid, 8);
 _Static_assert(sizeof(union drm_wait_vblank) == 16, "size of union drm_wait_vblank");
 #endif
 
-/* Requests that libdrm 2.4.114 lacks; and the numbers of some that tell a struct's size (Linux 6.12). */
+/* Requests that libdrm 2.4.114 lacks; and the numbers of some that tell a struct's size
+ * (Linux 6.12). */
 _Static_assert(DRM_IOCTL_SYNCOBJ_EVENTFD == 0xc01864cfu, "SYNCOBJ_EVENTFD");
 _Static_assert(DRM_IOCTL_MODE_CLOSEFB == 0xc00864d0u, "MODE_CLOSEFB");
 _Static_assert(DRM_IOCTL_MODE_ATOMIC == 0xc03864bcu, "MODE_ATOMIC");

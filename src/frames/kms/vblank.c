@@ -31,7 +31,8 @@ static void fire(struct tp_kms *kms, unsigned crtc, bool all)
     }
     for (struct tp_waiter *w = kms->waiters, *next; w; w = next) {
         next = w->next;
-        if (w->kind != TP_WAIT_VBLANK || w->crtc != crtc || (!all && !passed(c->sequence, w->sequence)))
+        if (w->kind != TP_WAIT_VBLANK || w->crtc != crtc ||
+            (!all && !passed(c->sequence, w->sequence)))
             continue;
         reply(c, w->call->arg);
         tp_waiter_end(kms, w, 0);
@@ -99,10 +100,13 @@ int tp_ioctl_wait_vblank(struct tp_ioctl_call *c, void *arg)
     uint32_t type = w->request.type;
     if (type & _DRM_VBLANK_SIGNAL)
         return -EINVAL;
-    if (type & ~(uint32_t)(_DRM_VBLANK_TYPES_MASK | _DRM_VBLANK_FLAGS_MASK | _DRM_VBLANK_HIGH_CRTC_MASK))
+    if (type &
+        ~(uint32_t)(_DRM_VBLANK_TYPES_MASK | _DRM_VBLANK_FLAGS_MASK | _DRM_VBLANK_HIGH_CRTC_MASK))
         return -EINVAL;
     uint32_t high = type & _DRM_VBLANK_HIGH_CRTC_MASK;
-    unsigned crtc = high ? high >> _DRM_VBLANK_HIGH_CRTC_SHIFT : type & _DRM_VBLANK_SECONDARY ? 1 : 0;
+    unsigned crtc = high                           ? high >> _DRM_VBLANK_HIGH_CRTC_SHIFT
+                    : type & _DRM_VBLANK_SECONDARY ? 1
+                                                   : 0;
     if (crtc >= kms->n_outputs)
         return -EINVAL;
     struct tp_crtc *k = &kms->crtcs[crtc];
@@ -114,7 +118,8 @@ int tp_ioctl_wait_vblank(struct tp_ioctl_call *c, void *arg)
         target = k->sequence + w->request.sequence;
         break;
     case _DRM_VBLANK_ABSOLUTE:
-        target = k->sequence + (uint64_t)(int64_t)(int32_t)(w->request.sequence - (uint32_t)k->sequence);
+        target =
+            k->sequence + (uint64_t)(int64_t)(int32_t)(w->request.sequence - (uint32_t)k->sequence);
         break;
     default:
         return -EINVAL;

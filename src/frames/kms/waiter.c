@@ -5,8 +5,8 @@
 
 #include "base/buf.h"
 
-struct tp_waiter *tp_waiter_add(struct tp_kms_file *file, enum tp_wait kind, struct tp_drm_call *call,
-                                void *cookie)
+struct tp_waiter *tp_waiter_add(struct tp_kms_file *file, enum tp_wait kind,
+                                struct tp_drm_call *call, void *cookie)
 {
     struct tp_kms *kms = file->kms;
     struct tp_waiter *w = kms->free_waiters;
@@ -62,7 +62,8 @@ void tp_waiter_again(struct tp_kms *kms, struct tp_waiter *w)
 
 void tp_waiters_again(struct tp_kms *kms)
 {
-    /* Those that are there now: whoever must wait still goes to the end of the list, all in their order. */
+    /* Those that are there now: whoever must wait still goes to the end of the list, all in their
+     * order. */
     unsigned n = 0;
     for (struct tp_waiter *w = kms->waiters; w; w = w->next)
         n += w->kind == TP_WAIT_AGAIN;

@@ -1,7 +1,7 @@
 /*
- * The core by itself, with ops of its own: what a steady commit allocates, what a query costs, readers beside a
- * writer, framebuffers that another thread lets go, calls made of noise, and the layout of the kernel's structs
- * with every compiler at hand.
+ * The core by itself, with ops of its own: what a steady commit allocates, what a query costs,
+ * readers beside a writer, framebuffers that another thread lets go, calls made of noise, and the
+ * layout of the kernel's structs with every compiler at hand.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,7 @@
 #include "frames/kms/mode.h"
 #include "frames/kms/snapshot_layout.h"
 
-#define PTR(p) ((uint64_t)(uintptr_t)(p))
+#define PTR(p)   ((uint64_t)(uintptr_t)(p))
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* --- an allocator that counts: --wrap of the linker --- */
@@ -191,15 +191,17 @@ static void look_around(void)
     uint32_t planes[8];
     struct drm_set_client_cap cap = {DRM_CLIENT_CAP_ATOMIC, 1};
     assert_int_equal(drm(DRM_IOCTL_SET_CLIENT_CAP, &cap), 0);
-    struct drm_mode_card_res res = {.crtc_id_ptr = PTR(&ids.crtc), .count_crtcs = 1,
-                                    .connector_id_ptr = PTR(&ids.connector), .count_connectors = 1};
+    struct drm_mode_card_res res = {.crtc_id_ptr = PTR(&ids.crtc),
+                                    .count_crtcs = 1,
+                                    .connector_id_ptr = PTR(&ids.connector),
+                                    .count_connectors = 1};
     assert_int_equal(drm(DRM_IOCTL_MODE_GETRESOURCES, &res), 0);
     struct drm_mode_get_plane_res pr = {.plane_id_ptr = PTR(planes), .count_planes = 8};
     assert_int_equal(drm(DRM_IOCTL_MODE_GETPLANERESOURCES, &pr), 0);
     assert_int_equal(pr.count_planes, 3);
     ids.primary = planes[0];
-    struct drm_mode_get_connector c = {.connector_id = ids.connector, .modes_ptr = PTR(ids.modes),
-                                       .count_modes = TP_KMS_MODES};
+    struct drm_mode_get_connector c = {
+        .connector_id = ids.connector, .modes_ptr = PTR(ids.modes), .count_modes = TP_KMS_MODES};
     assert_int_equal(drm(DRM_IOCTL_MODE_GETCONNECTOR, &c), 0);
     assert_int_equal(c.count_modes, 3);
 }
@@ -208,8 +210,11 @@ static uint32_t new_fb(void)
 {
     struct drm_mode_create_dumb d = {.width = 1920, .height = 1080, .bpp = 32};
     assert_int_equal(drm(DRM_IOCTL_MODE_CREATE_DUMB, &d), 0);
-    struct drm_mode_fb_cmd2 f = {.width = 1920, .height = 1080, .pixel_format = DRM_FORMAT_XRGB8888,
-                                 .handles = {d.handle}, .pitches = {d.pitch}};
+    struct drm_mode_fb_cmd2 f = {.width = 1920,
+                                 .height = 1080,
+                                 .pixel_format = DRM_FORMAT_XRGB8888,
+                                 .handles = {d.handle},
+                                 .pitches = {d.pitch}};
     assert_int_equal(drm(DRM_IOCTL_MODE_ADDFB2, &f), 0);
     struct drm_mode_destroy_dumb gone = {d.handle};
     assert_int_equal(drm(DRM_IOCTL_MODE_DESTROY_DUMB, &gone), 0);
@@ -220,8 +225,11 @@ static uint32_t property(uint32_t object, uint32_t type, const char *name)
 {
     uint32_t props[64];
     uint64_t values[64];
-    struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props), .prop_values_ptr = PTR(values),
-                                            .count_props = 64, .obj_id = object, .obj_type = type};
+    struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props),
+                                            .prop_values_ptr = PTR(values),
+                                            .count_props = 64,
+                                            .obj_id = object,
+                                            .obj_type = type};
     assert_int_equal(drm(DRM_IOCTL_MODE_OBJ_GETPROPERTIES, &o), 0);
     for (unsigned i = 0; i < o.count_props; i++) {
         struct drm_mode_get_property p = {.prop_id = props[i]};
@@ -235,8 +243,12 @@ static uint32_t property(uint32_t object, uint32_t type, const char *name)
 
 static void light_up(uint32_t fb)
 {
-    struct drm_mode_crtc c = {.set_connectors_ptr = PTR(&ids.connector), .count_connectors = 1,
-                              .crtc_id = ids.crtc, .fb_id = fb, .mode_valid = 1, .mode = ids.modes[0]};
+    struct drm_mode_crtc c = {.set_connectors_ptr = PTR(&ids.connector),
+                              .count_connectors = 1,
+                              .crtc_id = ids.crtc,
+                              .fb_id = fb,
+                              .mode_valid = 1,
+                              .mode = ids.modes[0]};
     assert_int_equal(drm(DRM_IOCTL_MODE_SETCRTC, &c), 0);
 }
 
@@ -250,7 +262,8 @@ static void a_steady_commit_allocates_nothing(void **state)
     light_up(fbs[0]);
     uint32_t fb_id = property(ids.primary, DRM_MODE_OBJECT_PLANE, "FB_ID");
     uint32_t out_fence = property(ids.crtc, DRM_MODE_OBJECT_CRTC, "OUT_FENCE_PTR");
-    uint32_t objects[2] = {ids.primary, ids.crtc}, counts[2] = {1, 1}, props[2] = {fb_id, out_fence};
+    uint32_t objects[2] = {ids.primary, ids.crtc}, counts[2] = {1, 1},
+             props[2] = {fb_id, out_fence};
     struct tp_snapshot *block = calloc(1, TP_SNAPSHOT_BYTES);
     tp_snapshot_write(block, dev.kms);
     for (unsigned i = 0; i < 1000; i++) {
@@ -263,9 +276,11 @@ static void a_steady_commit_allocates_nothing(void **state)
             .props_ptr = PTR(props),
             .prop_values_ptr = PTR(values),
         };
-        counting = i == 0 || i >= 16; /* the first ones fill the pools: the counter is seen to count */
+        counting =
+            i == 0 || i >= 16; /* the first ones fill the pools: the counter is seen to count */
         assert_int_equal(drm(DRM_IOCTL_MODE_ATOMIC, &a), 0);
-        union drm_wait_vblank w = {.request = {.type = _DRM_VBLANK_RELATIVE | _DRM_VBLANK_EVENT, .sequence = 1}};
+        union drm_wait_vblank w = {
+            .request = {.type = _DRM_VBLANK_RELATIVE | _DRM_VBLANK_EVENT, .sequence = 1}};
         assert_int_equal(drm(DRM_IOCTL_WAIT_VBLANK, &w), 0);
         refresh();
         tp_snapshot_write(block, dev.kms);
@@ -287,13 +302,15 @@ static int64_t cpu_ns(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-/* The bound is the project's, for a query from the block: 1 µs at the median; here with room for sanitizers. */
+/* The bound is the project's, for a query from the block: 1 µs at the median; here with room for
+ * sanitizers. */
 static void a_query_costs_little(void **state)
 {
     (void)state;
     enum { N = 20000 };
     struct tp_snapshot *block = calloc(1, TP_SNAPSHOT_BYTES);
-    const struct tp_snapshot_view view = {.universal_planes = true, .atomic = true, .aspect_ratio = true};
+    const struct tp_snapshot_view view = {
+        .universal_planes = true, .atomic = true, .aspect_ratio = true};
     look_around();
     tp_snapshot_write(block, dev.kms);
     uint32_t props[64];
@@ -307,17 +324,22 @@ static void a_query_costs_little(void **state)
     int64_t crtc = (cpu_ns() - start) / N;
     start = cpu_ns();
     for (int i = 0; i < N; i++) {
-        struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props), .prop_values_ptr = PTR(values),
-                                                .count_props = 64, .obj_id = ids.primary,
+        struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props),
+                                                .prop_values_ptr = PTR(values),
+                                                .count_props = 64,
+                                                .obj_id = ids.primary,
                                                 .obj_type = DRM_MODE_OBJECT_PLANE};
         assert_int_equal(tp_snapshot_query(block, &view, DRM_IOCTL_MODE_OBJ_GETPROPERTIES, &o), 0);
     }
     int64_t properties = (cpu_ns() - start) / N;
     start = cpu_ns();
     for (int i = 0; i < N; i++) {
-        struct drm_mode_get_connector c = {.connector_id = ids.connector, .modes_ptr = PTR(modes),
-                                           .count_modes = TP_KMS_MODES, .props_ptr = PTR(props),
-                                           .prop_values_ptr = PTR(values), .count_props = 64};
+        struct drm_mode_get_connector c = {.connector_id = ids.connector,
+                                           .modes_ptr = PTR(modes),
+                                           .count_modes = TP_KMS_MODES,
+                                           .props_ptr = PTR(props),
+                                           .prop_values_ptr = PTR(values),
+                                           .count_props = 64};
         assert_int_equal(tp_snapshot_query(block, &view, DRM_IOCTL_MODE_GETCONNECTOR, &c), 0);
     }
     int64_t connector = (cpu_ns() - start) / N;
@@ -325,8 +347,9 @@ static void a_query_costs_little(void **state)
     for (int i = 0; i < N; i++)
         tp_snapshot_write(block, dev.kms);
     int64_t write = (cpu_ns() - start) / N;
-    print_message("GETCRTC %d ns, OBJ_GETPROPERTIES %d ns, GETCONNECTOR %d ns; the block written in %d ns\n",
-                  (int)crtc, (int)properties, (int)connector, (int)write);
+    print_message(
+        "GETCRTC %d ns, OBJ_GETPROPERTIES %d ns, GETCONNECTOR %d ns; the block written in %d ns\n",
+        (int)crtc, (int)properties, (int)connector, (int)write);
     assert_in_range(crtc, 0, 20000);
     free(block);
 }
@@ -346,13 +369,16 @@ struct reading {
 static void *read_on(void *arg)
 {
     struct reading *r = arg;
-    const struct tp_snapshot_view view = {.universal_planes = true, .atomic = true, .aspect_ratio = true};
+    const struct tp_snapshot_view view = {
+        .universal_planes = true, .atomic = true, .aspect_ratio = true};
     while (!atomic_load(&stop)) {
         uint32_t props[64];
         uint64_t values[64];
         struct drm_mode_crtc c = {.crtc_id = ids.crtc};
-        struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props), .prop_values_ptr = PTR(values),
-                                                .count_props = 64, .obj_id = ids.primary,
+        struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props),
+                                                .prop_values_ptr = PTR(values),
+                                                .count_props = 64,
+                                                .obj_id = ids.primary,
                                                 .obj_type = DRM_MODE_OBJECT_PLANE};
         if (tp_snapshot_query(r->block, &view, DRM_IOCTL_MODE_GETCRTC, &c) == 0)
             r->torn += c.x != c.fb_id % 100 || c.y != c.fb_id % 100;
@@ -377,23 +403,32 @@ static void readers_never_see_half_of_a_change(void **state)
     for (unsigned i = 0; i < COUNT(fbs); i++) {
         struct drm_mode_create_dumb d = {.width = 2100, .height = 1300, .bpp = 32};
         assert_int_equal(drm(DRM_IOCTL_MODE_CREATE_DUMB, &d), 0);
-        struct drm_mode_fb_cmd2 f = {.width = 2100, .height = 1300, .pixel_format = DRM_FORMAT_XRGB8888,
-                                     .handles = {d.handle}, .pitches = {d.pitch}};
+        struct drm_mode_fb_cmd2 f = {.width = 2100,
+                                     .height = 1300,
+                                     .pixel_format = DRM_FORMAT_XRGB8888,
+                                     .handles = {d.handle},
+                                     .pitches = {d.pitch}};
         assert_int_equal(drm(DRM_IOCTL_MODE_ADDFB2, &f), 0);
         fbs[i] = f.fb_id;
     }
-    struct tp_snapshot *block = mmap(NULL, TP_SNAPSHOT_BYTES, PROT_READ | PROT_WRITE,
-                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct tp_snapshot *block =
+        mmap(NULL, TP_SNAPSHOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(block != MAP_FAILED);
-    struct reading r = {.block = block, .fb_id = property(ids.primary, DRM_MODE_OBJECT_PLANE, "FB_ID")};
+    struct reading r = {.block = block,
+                        .fb_id = property(ids.primary, DRM_MODE_OBJECT_PLANE, "FB_ID")};
     assert_int_equal(property(ids.primary, DRM_MODE_OBJECT_PLANE, "SRC_X"), r.fb_id + 7);
     pthread_t reader;
     atomic_store(&stop, false);
     for (unsigned i = 0; i < 3000 || atomic_load(&r.n) < 1000; i++) {
         uint32_t fb = fbs[i % COUNT(fbs)];
-        struct drm_mode_crtc c = {.set_connectors_ptr = PTR(&ids.connector), .count_connectors = 1,
-                                  .crtc_id = ids.crtc, .fb_id = fb, .x = fb % 100, .y = fb % 100,
-                                  .mode_valid = 1, .mode = ids.modes[0]};
+        struct drm_mode_crtc c = {.set_connectors_ptr = PTR(&ids.connector),
+                                  .count_connectors = 1,
+                                  .crtc_id = ids.crtc,
+                                  .fb_id = fb,
+                                  .x = fb % 100,
+                                  .y = fb % 100,
+                                  .mode_valid = 1,
+                                  .mode = ids.modes[0]};
         assert_int_equal(drm(DRM_IOCTL_MODE_SETCRTC, &c), 0);
         tp_snapshot_write(block, dev.kms);
         if (i == 0)
@@ -405,14 +440,17 @@ static void readers_never_see_half_of_a_change(void **state)
     munmap(block, TP_SNAPSHOT_BYTES);
 }
 
-/* Whatever stands in the block, a reader stays within it and within the caller's arrays (seen by ASan). */
+/* Whatever stands in the block, a reader stays within it and within the caller's arrays (seen by
+ * ASan). */
 static void a_block_of_noise_is_read_within_bounds(void **state)
 {
     (void)state;
     static const unsigned long requests[] = {
-        DRM_IOCTL_MODE_GETRESOURCES, DRM_IOCTL_MODE_GETCRTC, DRM_IOCTL_MODE_GETENCODER,
-        DRM_IOCTL_MODE_GETCONNECTOR, DRM_IOCTL_MODE_GETPROPERTY, DRM_IOCTL_MODE_GETPROPBLOB,
-        DRM_IOCTL_MODE_GETPLANERESOURCES, DRM_IOCTL_MODE_GETPLANE, DRM_IOCTL_MODE_OBJ_GETPROPERTIES,
+        DRM_IOCTL_MODE_GETRESOURCES,      DRM_IOCTL_MODE_GETCRTC,
+        DRM_IOCTL_MODE_GETENCODER,        DRM_IOCTL_MODE_GETCONNECTOR,
+        DRM_IOCTL_MODE_GETPROPERTY,       DRM_IOCTL_MODE_GETPROPBLOB,
+        DRM_IOCTL_MODE_GETPLANERESOURCES, DRM_IOCTL_MODE_GETPLANE,
+        DRM_IOCTL_MODE_OBJ_GETPROPERTIES,
     };
     const struct tp_snapshot_view view = {.universal_planes = true, .atomic = true};
     look_around();
@@ -423,12 +461,14 @@ static void a_block_of_noise_is_read_within_bounds(void **state)
         tp_snapshot_write(block, dev.kms);
         uint8_t *bytes = (uint8_t *)&block->state;
         for (unsigned i = 0; i < 2000; i++) {
-            unsigned at = (unsigned)rand_r(&seed) % (unsigned)(sizeof *block - offsetof(struct tp_snapshot, state));
+            unsigned at = (unsigned)rand_r(&seed) %
+                          (unsigned)(sizeof *block - offsetof(struct tp_snapshot, state));
             bytes[at] = (uint8_t)rand_r(&seed);
         }
         for (unsigned i = 0; i < COUNT(requests); i++)
             for (uint32_t id = 0; id < 80; id += 3) {
-                /* Ids stand in any of the words; arrays are null, so that a count ends in -EFAULT. */
+                /* Ids stand in any of the words; arrays are null, so that a count ends in -EFAULT.
+                 */
                 union {
                     struct drm_mode_get_connector connector;
                     uint32_t words[32];
@@ -506,14 +546,18 @@ static void calls_of_noise_leave_nothing(void **state)
         }
         switch (nr) { /* those with arrays: what the wire makes of them is always there, or null */
         case _IOC_NR(DRM_IOCTL_MODE_ATOMIC): {
-            struct drm_mode_atomic a = {.flags = (uint32_t)arg[0] & 0x703, .count_objs = arg[1] & 3,
-                                        .objs_ptr = PTR(arrays[0]), .count_props_ptr = PTR(arrays[1]),
-                                        .props_ptr = PTR(arrays[2]), .prop_values_ptr = PTR(arrays[3])};
+            struct drm_mode_atomic a = {.flags = (uint32_t)arg[0] & 0x703,
+                                        .count_objs = arg[1] & 3,
+                                        .objs_ptr = PTR(arrays[0]),
+                                        .count_props_ptr = PTR(arrays[1]),
+                                        .props_ptr = PTR(arrays[2]),
+                                        .prop_values_ptr = PTR(arrays[3])};
             for (unsigned k = 0; k < 16; k++) {
                 ((uint32_t *)arrays[0])[k] = (uint32_t)rand_r(&seed) % 60;
                 ((uint32_t *)arrays[1])[k] = (uint32_t)rand_r(&seed) % 4;
                 ((uint32_t *)arrays[2])[k] = (uint32_t)rand_r(&seed) % 60;
-                ((uint64_t *)arrays[3])[k] = (uint64_t)rand_r(&seed) % 70 << (rand_r(&seed) & 1 ? 16 : 0);
+                ((uint64_t *)arrays[3])[k] = (uint64_t)rand_r(&seed) % 70
+                                             << (rand_r(&seed) & 1 ? 16 : 0);
             }
             memcpy(arg, &a, sizeof a);
             break;
@@ -532,7 +576,8 @@ static void calls_of_noise_leave_nothing(void **state)
         case _IOC_NR(DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT):
         case _IOC_NR(DRM_IOCTL_SYNCOBJ_TIMELINE_SIGNAL):
         case _IOC_NR(DRM_IOCTL_SYNCOBJ_QUERY):
-            timeline = nr != _IOC_NR(DRM_IOCTL_SYNCOBJ_WAIT) && nr != _IOC_NR(DRM_IOCTL_SYNCOBJ_RESET) &&
+            timeline = nr != _IOC_NR(DRM_IOCTL_SYNCOBJ_WAIT) &&
+                       nr != _IOC_NR(DRM_IOCTL_SYNCOBJ_RESET) &&
                        nr != _IOC_NR(DRM_IOCTL_SYNCOBJ_SIGNAL);
             arg[0] = PTR(arrays[5]);
             arg[1] = timeline ? PTR(arrays[6]) : arg[1] & 0x3f0000003f;
@@ -588,8 +633,8 @@ static void calls_of_noise_leave_nothing(void **state)
 static void clients_compute_the_asked_for_refresh(void **state)
 {
     (void)state;
-    static const uint32_t sizes[][2] = {{1920, 1080}, {2400, 1080}, {1080, 2400}, {3120, 1440}, {3840, 2160},
-                                        {1280, 720}, {2560, 1600}, {1264, 2780}};
+    static const uint32_t sizes[][2] = {{1920, 1080}, {2400, 1080}, {1080, 2400}, {3120, 1440},
+                                        {3840, 2160}, {1280, 720},  {2560, 1600}, {1264, 2780}};
     static const uint32_t rates[] = {59940, 60000, 72000, 90000, 119880, 120000, 144000, 165000};
     for (unsigned s = 0; s < COUNT(sizes); s++)
         for (unsigned r = 0; r < COUNT(rates); r++) {
@@ -618,7 +663,8 @@ static void clients_compute_the_asked_for_refresh(void **state)
 static void structs_lie_alike_for_every_compiler(void **state)
 {
     (void)state;
-    /* The headers of a 32-bit libc are rarely there: those of this machine do, but for a file that they ask for. */
+    /* The headers of a 32-bit libc are rarely there: those of this machine do, but for a file that
+     * they ask for. */
     static const struct {
         const char *compiler, *flags;
     } with[] = {
@@ -644,8 +690,10 @@ static void structs_lie_alike_for_every_compiler(void **state)
         if (system(command) != 0)
             continue;
         snprintf(command, sizeof command,
-                 "%s %s -std=gnu11 -D_GNU_SOURCE -fsyntax-only -I%s/src -I%s -I%s %s/src/frames/kms/uapi_sizes.c",
-                 with[i].compiler, with[i].flags, TP_SOURCE_DIR, TP_DRM_INCLUDE, dir, TP_SOURCE_DIR);
+                 "%s %s -std=gnu11 -D_GNU_SOURCE -fsyntax-only -I%s/src -I%s -I%s "
+                 "%s/src/frames/kms/uapi_sizes.c",
+                 with[i].compiler, with[i].flags, TP_SOURCE_DIR, TP_DRM_INCLUDE, dir,
+                 TP_SOURCE_DIR);
         n++;
         if (system(command) != 0) {
             print_error("%s\n", command);
