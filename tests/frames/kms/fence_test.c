@@ -372,6 +372,25 @@ static void out_fences_of_what_could_not_be_shown_signal(void **state)
     assert_ok(switch_off(card, &o));
 }
 
+static void no_fence_to_give_is_told_and_changes_nothing(void **state)
+{
+    (void)state;
+    only_ours();
+    int32_t out = 99;
+    struct request r = flip_with(1, &out, -1);
+    unsigned before = n_descriptors(), commits = n_commits();
+    break_fences(true);
+    assert_errno(commit(card, &r, DRM_MODE_ATOMIC_NONBLOCK, 0), EMFILE);
+    break_fences(false);
+    assert_int_equal(out, -1);
+    assert_int_equal(n_descriptors(), before);
+    assert_int_equal(n_commits(), commits);
+    assert_int_equal(property_value(card, o.primary, "FB_ID"), fbs[0]);
+    assert_ok(commit(card, &r, 0, 0));
+    assert_true(out >= 0);
+    close(out);
+}
+
 static bool async_flips(uint64_t cap)
 {
     uint64_t value = 0;
@@ -419,6 +438,11 @@ static void an_async_flip_changes_the_framebuffer_alone(void **state)
     assert_errno(commit(card, &r, DRM_MODE_PAGE_FLIP_ASYNC, 0), EINVAL);
     r = flip_with(1, NULL, -1);
     add(&r, card, o.crtc, "VRR_ENABLED", 1);
+    assert_errno(commit(card, &r, DRM_MODE_PAGE_FLIP_ASYNC, 0), EINVAL);
+    r = flip_with(1, NULL, -1);
+    add(&r, card, o.connector, "CRTC_ID", o.crtc);
+    assert_ok(commit(card, &r, DRM_MODE_PAGE_FLIP_ASYNC | DRM_MODE_ATOMIC_TEST_ONLY, 0));
+    add(&r, card, o.connector, "CRTC_ID", 0);
     assert_errno(commit(card, &r, DRM_MODE_PAGE_FLIP_ASYNC, 0), EINVAL);
     assert_int_equal(property_value(card, o.primary, "FB_ID"), fbs[0]);
 }
@@ -500,6 +524,7 @@ int main(void)
         lit(two_crtcs_give_two_out_fences),
         lit(an_out_fence_is_good_for_an_in_fence),
         lit(out_fences_of_what_could_not_be_shown_signal),
+        lit(no_fence_to_give_is_told_and_changes_nothing),
         lit(an_async_flip_does_not_wait_for_the_refresh),
         lit(an_atomic_async_flip_does_not_wait_either),
         lit(an_async_flip_changes_the_framebuffer_alone),

@@ -105,8 +105,9 @@ const struct tp_snapshot_view *own_view(struct file *f);
 const struct tp_kms_scanout *committed(unsigned crtc);
 const struct tp_kms_scanout *shown(unsigned crtc);
 unsigned n_commits(void), n_hotplugs(void);
-/* create_memory fails from now on. */
+/* create_memory, fence_make fail from now on: ENOMEM, EMFILE. */
 void break_memory(bool broken);
+void break_fences(bool broken);
 /* A commit of this CRTC cannot be shown: its flip gets this error (negative errno). */
 void break_screen(unsigned crtc, int err);
 /* The snapshot is up to date after it: for tests that call the core themselves. */

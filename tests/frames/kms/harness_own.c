@@ -34,7 +34,7 @@ static struct {
     struct screen screens[TP_KMS_OUTPUTS];
     unsigned n_screens;
     int64_t now_ns;
-    bool changed, via_snapshot, no_memory;
+    bool changed, via_snapshot, no_memory, no_fences;
     unsigned n_commits, n_hotplugs;
 } dev;
 
@@ -90,6 +90,8 @@ static void on_finish(void *data, void *waiter, struct tp_drm_call *call, int re
 static int fence_make(void *data)
 {
     (void)data;
+    if (dev.no_fences)
+        return -EMFILE;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     return fd < 0 ? -errno : fd;
 }
@@ -371,6 +373,11 @@ unsigned n_hotplugs(void)
 void break_memory(bool broken)
 {
     dev.no_memory = broken;
+}
+
+void break_fences(bool broken)
+{
+    dev.no_fences = broken;
 }
 
 void break_screen(unsigned crtc, int err)

@@ -1,4 +1,7 @@
 /* Screens that come and go (tp_kms_set_output; drm_probe_helper.c for what clients see). */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "harness.h"
 
 static struct output o;
@@ -191,6 +194,41 @@ static void configurations_that_make_no_device_are_refused(void **state)
     }
 }
 
+/* A server that ends with clients on it. */
+static int memory(void *data, uint64_t bytes)
+{
+    (void)data;
+    int fd = memfd_create("memory", MFD_CLOEXEC);
+    return fd >= 0 && ftruncate(fd, (off_t)bytes) == 0 ? fd : -ENOMEM;
+}
+
+static void a_device_that_ends_lets_all_go(void **state)
+{
+    (void)state;
+    only_ours();
+    const struct tp_kms_ops ops = {.create_memory = memory};
+    struct tp_kms_config c = usual_config();
+    struct tp_error e = {0};
+    struct tp_kms *kms;
+    unsigned before = n_descriptors();
+    assert_ok(tp_kms_create(&c, &ops, NULL, &kms, &e));
+    for (int i = 0; i < 3; i++) {
+        struct tp_kms_file *f;
+        assert_ok(tp_kms_open(kms, true, 1, NULL, &f));
+        struct drm_mode_create_dumb d = {.width = 64, .height = 64, .bpp = 32};
+        struct tp_drm_call call = {.request = DRM_IOCTL_MODE_CREATE_DUMB, .arg = &d,
+                                   .arg_bytes = sizeof d};
+        assert_ok(tp_kms_ioctl(f, &call, NULL));
+        struct drm_syncobj_create s = {0};
+        call = (struct tp_drm_call){.request = DRM_IOCTL_SYNCOBJ_CREATE, .arg = &s,
+                                    .arg_bytes = sizeof s};
+        assert_ok(tp_kms_ioctl(f, &call, NULL));
+    }
+    assert_true(n_descriptors() > before);
+    tp_kms_destroy(kms);
+    assert_int_equal(n_descriptors(), before);
+}
+
 #define plugged(name) cmocka_unit_test_setup_teardown(name, setup_lit, teardown_ours)
 
 int main(void)
@@ -203,6 +241,7 @@ int main(void)
         plugged(ids_stay),
         plugged(other_modes_may_come),
         plugged(what_makes_no_screen_is_refused),
+        plugged(a_device_that_ends_lets_all_go),
         plugged(configurations_that_make_no_device_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -480,6 +480,19 @@ static void dpms_is_not_set_atomically(void **state)
     assert_errno(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0), EINVAL);
 }
 
+/* "Never downgrade from GOOD to BAD on userspace's request": silently. */
+static void a_good_link_is_not_made_bad(void **state)
+{
+    (void)state;
+    struct output o;
+    assert_true(find_output(card, 0, &o));
+    assert_int_equal(property_value(card, o.connector, "link-status"), 0);
+    assert_ok(set_property(card, o.connector, DRM_MODE_OBJECT_CONNECTOR, "link-status", 1));
+    assert_int_equal(property_value(card, o.connector, "link-status"), 0);
+    assert_errno(set_property(card, o.connector, DRM_MODE_OBJECT_CONNECTOR, "link-status", 2),
+                 EINVAL);
+}
+
 /* What the kernel's clients look for on a card that they may use (drm_mode_config.c, drm_plane.c). */
 static void the_properties_of_compositors_are_there(void **state)
 {
@@ -526,6 +539,7 @@ int main(void)
         test(atomic_properties_are_hidden_from_legacy_clients),
         test(the_connector_call_lists_the_same_properties),
         test(dpms_is_not_set_atomically),
+        test(a_good_link_is_not_made_bad),
         test(the_properties_of_compositors_are_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,15 @@ static void leases_are_asked_for_properly(void **state)
     l.pad = 0;
     assert_ok(drm(card, DRM_IOCTL_MODE_LIST_LESSEES, &l));
     assert_int_equal(l.count_lessees, 0);
+    /* Who leased nothing has all there is. */
+    struct lineup all;
+    get_lineup(card, &all);
+    uint32_t ids[128];
+    struct drm_mode_get_lease g = {.objects_ptr = PTR(ids), .count_objects = COUNT(ids)};
+    assert_ok(drm(card, DRM_IOCTL_MODE_GET_LEASE, &g));
+    assert_int_equal(g.count_objects, all.n_crtcs + all.n_connectors + all.n_planes);
+    g.pad = 1;
+    assert_errno(drm(card, DRM_IOCTL_MODE_GET_LEASE, &g), EINVAL);
 }
 
 int main(void)

@@ -463,6 +463,57 @@ static void a_point_waits_for_those_before_it(void **state)
     close(fence);
 }
 
+/* Fences that signal in another order than their points: dma_fence_chain_find_seqno. */
+static void points_are_reached_in_order_whatever_their_fences_do(void **state)
+{
+    (void)state;
+    needs_syncobj();
+    static const uint64_t points[] = {2, 5, 9};
+    int fences[3];
+    uint32_t a = create(card, 0), binary = create(card, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        fences[i] = make_fence();
+        assert_ok(import_fence(binary, fences[i]));
+        assert_ok(transfer(binary, 0, a, points[i]));
+    }
+    assert_int_equal(query(a, DRM_SYNCOBJ_QUERY_FLAGS_LAST_SUBMITTED), 9);
+    signal_fence(fences[1]);
+    assert_int_equal(query(a, 0), 0);
+    assert_errno(poll_point(a, 2, 0), ETIME);
+    assert_errno(poll_point(a, 5, 0), ETIME);
+    signal_fence(fences[0]);
+    assert_int_equal(query(a, 0), 5);
+    for (uint64_t point = 1; point <= 5; point++)
+        assert_ok(poll_point(a, point, 0));
+    assert_errno(poll_point(a, 6, 0), ETIME);
+    assert_ok(transfer(a, 3, binary, 0));
+    assert_ok(poll_one(binary, 0));
+    assert_ok(transfer(a, 7, binary, 0));
+    assert_errno(poll_one(binary, 0), ETIME);
+    assert_errno(transfer(a, 10, binary, 0), EINVAL);
+    signal_fence(fences[2]);
+    assert_ok(poll_one(binary, 0));
+    assert_int_equal(query(a, 0), 9);
+    for (unsigned i = 0; i < 3; i++)
+        close(fences[i]);
+}
+
+static void a_long_timeline_stays_a_timeline(void **state)
+{
+    (void)state;
+    needs_syncobj();
+    uint32_t a = create(card, 0), binary = create(card, 0);
+    for (uint64_t point = 1; point <= 3000; point++) {
+        int fence = make_fence();
+        assert_ok(import_fence(binary, fence));
+        assert_ok(transfer(binary, 0, a, point));
+        assert_int_equal(query(a, 0), point - 1);
+        signal_fence(fence);
+        close(fence);
+    }
+    assert_int_equal(query(a, 0), 3000);
+}
+
 static void a_point_becomes_a_binary_ones_fence(void **state)
 {
     (void)state;
@@ -677,6 +728,8 @@ int main(void)
         test(a_wait_for_a_point_ends_with_it),
         test(available_is_not_signalled),
         test(a_point_waits_for_those_before_it),
+        test(points_are_reached_in_order_whatever_their_fences_do),
+        test(a_long_timeline_stays_a_timeline),
         test(a_point_becomes_a_binary_ones_fence),
         test(a_binary_signal_starts_a_timeline_anew),
         test(a_transfer_may_wait_for_its_source),
