@@ -1,7 +1,8 @@
 /*
  * What a driver of Android's flavour needs of the platform's libraries when it runs on glibc: one
- * library under the names libcutils, libhardware, liblog, libnativewindow and libsync. The client
- * has the rest (hw_get_module, AHardwareBuffer_*), and goes before.
+ * library under the names libcutils, libhardware, liblog, libnativewindow and libsync, and (in
+ * android_vendor.c) libvndksupport. The client has the rest (hw_get_module, AHardwareBuffer_*), and
+ * goes before.
  */
 #include <errno.h>
 #include <linux/sync_file.h>
@@ -97,7 +98,7 @@ void atrace_end_body(void)
 }
 #endif
 
-/* The buffers of the client are memory alone, and have no handle. */
+/* The client's goes before, for its own buffers: no others have a handle. */
 const void *AHardwareBuffer_getNativeHandle(const void *buffer)
 {
     (void)buffer;

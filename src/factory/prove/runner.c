@@ -18,9 +18,9 @@ enum { RUN_MS = 120000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 }
 
 #define QEMU "qemu-aarch64-static"
 
-/* Android's libraries whose functions the stub has, or the client. */
-static const char *const platform[] = {"libcutils.so", "libhardware.so", "liblog.so",
-                                       "libnativewindow.so", "libsync.so"};
+/* Android's libraries whose functions the stub has, or the client; the last is opened by name. */
+static const char *const platform[] = {"libcutils.so",       "libhardware.so", "liblog.so",
+                                       "libnativewindow.so", "libsync.so",     "libvndksupport.so"};
 
 static bool needs(const struct tp_elf *elf, const char *library)
 {

@@ -80,6 +80,7 @@ const char *tp_vk_result(VkResult result)
         NAME(VK_ERROR_INVALID_EXTERNAL_HANDLE)
         NAME(VK_ERROR_FRAGMENTATION)
         NAME(VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS)
+        NAME(VK_ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT)
 #undef NAME
     default:
         return "another VkResult";
