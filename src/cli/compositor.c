@@ -12,8 +12,10 @@ static const struct tp_compositor COMPOSITORS[] = {
         .name = "weston",
         .package = "weston",
         .args = {"--backend=drm-backend.so", "--use-pixman", "--tty=7", "--continue-without-input",
-                 "--idle-time=0", "--no-config", "--shell=kiosk-shell.so"},
+                 "--idle-time=0", "-c"},
         .env = {SEAT, "TURNPIKE_TTY=1"},
+        .config = "[core]\nxwayland=false\n[shell]\nlocking=false\npanel-position=none\n"
+                  "background-color=0xff000000\nstartup-animation=none\nanimation=none\n",
     },
     {
         .name = "sway",

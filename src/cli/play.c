@@ -346,7 +346,7 @@ static void end(struct play *p, const pid_t *pid, bool group)
     p->ending = true;
     for (size_t i = 0; i < 2 && *pid > 0; i++) {
         int64_t limit = tp_now_ns() + END_NS;
-        kill(group ? -*pid : *pid, signals[i]);
+        kill(group && signals[i] == SIGKILL ? -*pid : *pid, signals[i]);
         while (*pid > 0 && tp_now_ns() < limit && serve(p, limit, &e) == 0)
             ;
     }
