@@ -10,6 +10,7 @@
 #include "factory/kgsl/chips.h"
 #include "factory/package/elf_note.h"
 #include "factory/prove/batch.h"
+#include "factory/prove/books.h"
 #include "factory/prove/faults.h"
 #include "factory/prove/lineup.h"
 #include "factory/prove/promises.h"
@@ -60,39 +61,16 @@ static json_t *one_check(const char *id, bool ok, const char *detail)
     return json_pack("{s:s, s:b, s:s}", "id", id, "ok", ok, "detail", detail);
 }
 
-/* Mesa (25.0.7, tu_pipeline.cc: tess_bo) makes one buffer for tessellation a device and never frees
- * it: TU_TESS_BO_SIZE. */
-enum { TESS_BUFFER_BYTES = 139264 };
-
 /* What the simulator's books say was left behind when the driver had closed its device. */
 static json_t *leak_check(const json_t *calls)
 {
-    static const char *const books[] = {"leaked_contexts", "leaked_buffers", "leaked_timelines"};
-    size_t i;
-    json_t *line;
-    bool closed = false, tess = false;
-    struct tp_buf left = {0};
-    json_array_foreach(calls, i, line)
-    {
-        const char *call = json_string_value(json_object_get(line, "call"));
-        if (!call || (strcmp(call, "close") != 0 && strcmp(call, "exit") != 0))
-            continue;
-        closed = true;
-        bool known = json_integer_value(json_object_get(line, "leaked_buffers")) == 1 &&
-                     json_integer_value(json_object_get(line, "leaked_bytes")) == TESS_BUFFER_BYTES;
-        tess = tess || known;
-        for (size_t k = 0; k < sizeof books / sizeof *books; k++) {
-            json_int_t n = json_integer_value(json_object_get(line, books[k]));
-            if (n > 0 && !(known && k == 1))
-                tp_buf_addf(&left, "%s%s %lld", left.len ? ", " : "", books[k], (long long)n);
-        }
-    }
-    const char *detail = !closed  ? "the device was never closed" :
-                         left.len ? tp_buf_str(&left) :
-                         tess     ? "nothing but the tessellation buffer that Mesa itself never frees" :
-                                    "nothing is left in the simulator's books";
-    json_t *check = one_check("no-leak", closed && !left.len, detail);
-    tp_buf_finish(&left);
+    bool closed;
+    char *left = tp_books_left(calls, &closed);
+    json_t *check = one_check("no-leak", closed && !left,
+                              !closed ? "the device was never closed" :
+                              left    ? left :
+                                        "nothing is left in the simulator's books");
+    free(left);
     return check;
 }
 
