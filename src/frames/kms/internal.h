@@ -415,7 +415,7 @@ struct tp_kms {
     uint64_t next_map;                              /* offset of the next buffer's mapping */
     uint32_t next_name;
     struct tp_syncobj *syncobjs;
-    unsigned n_exports; /* descriptors of theirs */
+    unsigned n_exports, collect_at; /* descriptors of theirs; when to look for closed ones */
     struct tp_sync_event *sync_events;
     struct tp_waiter *waiters, *free_waiters; /* in the order in which they came; owned */
     struct tp_event *vblank_events, *free_events;

@@ -104,7 +104,7 @@ struct tp_kms_ops {
      * tp_kms_flipped of a later one of this CRTC. Its in_fences are to be waited for before it is
      * shown. Several may be under way; the latest of a CRTC is what counts. */
     void (*commit)(void *data, const struct tp_kms_scanout *scanout);
-    /* A call that tp_kms_ioctl left waiting has come to its end; it may hold descriptors to send. */
+    /* A call that tp_kms_ioctl left waiting has come to its end; it may have out_fds to send. */
     void (*finish)(void *data, void *waiter, struct tp_drm_call *call, int result);
     /* What a fence of a sync file is to userspace: a descriptor that polls readable once it is
      * signalled. make: an unsignalled one; signal: signals and keeps it. Negative errno. */

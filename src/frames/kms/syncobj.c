@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 
+#define COLLECT_AT  64u
 #define MAX_HANDLES 4096u /* of one call: each is polled when something is signalled */
 
 struct tp_syncobj *tp_syncobj_create(struct tp_kms *kms)
@@ -86,6 +87,16 @@ static void collect_exports(struct tp_kms *kms)
             tp_syncobj_put(kms, s);
     }
     free(p);
+}
+
+bool tp_sync_fd_room(struct tp_ioctl_call *c)
+{
+    struct tp_account *a = c->file->account;
+    if (c->kms->n_exports >= c->kms->collect_at || a->fds >= a->limit) {
+        collect_exports(c->kms);
+        c->kms->collect_at = 2 * c->kms->n_exports + COLLECT_AT;
+    }
+    return tp_account_take(a);
 }
 
 void tp_syncobjs_release(struct tp_kms_file *file)
@@ -214,11 +225,8 @@ int tp_ioctl_syncobj_export(struct tp_ioctl_call *c, void *arg)
     struct stat st;
     if (!s)
         return -EINVAL;
-    if (!tp_account_take(c->file->account)) {
-        collect_exports(c->kms);
-        if (!tp_account_take(c->file->account))
-            return -EMFILE;
-    }
+    if (!tp_sync_fd_room(c))
+        return -EMFILE;
     int r;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
         r = -errno;
@@ -273,7 +281,7 @@ int tp_ioctl_syncobj_import(struct tp_ioctl_call *c, void *arg)
     struct tp_syncobj *s = tp_syncobj_find(c->file, a->handle);
     if (!s)
         return -ENOENT;
-    if (!tp_account_take(c->file->account))
+    if (!tp_sync_fd_room(c))
         return -EMFILE;
     struct tp_fence *f = tp_fence_of_fd(c->file->account, tp_call_take_fd(c->call, a->fd));
     tp_syncobj_replace(s, f);

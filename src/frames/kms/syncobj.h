@@ -62,6 +62,8 @@ struct tp_syncobj *tp_syncobj_find(struct tp_kms_file *file, uint32_t handle);
 /* The syncobjs of an array of handles, as call memory; -ENOENT, -EFAULT, -ENOMEM. Not counted. */
 int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n,
                      struct tp_syncobj ***out);
+/* Charges the file for one descriptor more; false: it has too many. */
+bool tp_sync_fd_room(struct tp_ioctl_call *c);
 /* Ends with its events untold. */
 void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s);
 /* Makes a transfer again once the source's point has a fence. TP_KMS_WAITS. */

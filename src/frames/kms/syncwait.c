@@ -228,7 +228,7 @@ int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
         return -EBADF;
     if (!is_eventfd(fd))
         return -EINVAL;
-    if (!tp_account_take(c->file->account))
+    if (!tp_sync_fd_room(c))
         return -EMFILE;
     struct tp_sync_event *e = tp_calloc(1, sizeof *e);
     *e = (struct tp_sync_event){

@@ -104,9 +104,13 @@ static void finish(void *data, void *waiter, struct tp_drm_call *call, int resul
     dev.result = result;
 }
 
+static bool no_fences;
+
 static int fence_make(void *data)
 {
     (void)data;
+    if (no_fences)
+        return -EMFILE;
     int fd = eventfd(0, EFD_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
@@ -628,6 +632,144 @@ static void calls_of_noise_leave_nothing(void **state)
     assert_int_equal(c.buffer_bytes, 0);
 }
 
+/* --- clients that come and die --- */
+
+static unsigned n_descriptors(void)
+{
+    unsigned n = 0;
+    for (int fd = 0; fd < 512; fd++)
+        n += fcntl(fd, F_GETFD) >= 0;
+    return n;
+}
+
+/* A call that is left behind where it waits. */
+static int begin(struct tp_kms_file *file, struct tp_drm_call *call, unsigned long request,
+                 void *arg)
+{
+    *call = (struct tp_drm_call){.request = request, .arg = arg, .arg_bytes = _IOC_SIZE(request)};
+    int r = tp_kms_ioctl(file, call, call);
+    while (call->n_out_fds)
+        close(call->out_fds[--call->n_out_fds]);
+    return r;
+}
+
+static void ten_thousand_clients_leave_nothing(void **state)
+{
+    (void)state;
+    unsigned seed = 3, before = n_descriptors(), waiting = 0;
+    look_around();
+    tp_kms_close(dev.file);
+    for (unsigned i = 0; i < 10000; i++) {
+        struct tp_kms_file *f;
+        struct tp_drm_call call, last;
+        unsigned end = (unsigned)rand_r(&seed) % 8; /* so far it gets */
+        assert_int_equal(tp_kms_open(dev.kms, true, 1, NULL, &f), 0);
+        struct drm_mode_create_dumb d = {.width = 1920, .height = 1080, .bpp = 32};
+        if (end > 0)
+            assert_int_equal(begin(f, &call, DRM_IOCTL_MODE_CREATE_DUMB, &d), 0);
+        struct drm_mode_fb_cmd fb = {1, 1920, 1080, d.pitch, 32, 24, d.handle};
+        if (end > 1)
+            assert_int_equal(begin(f, &call, DRM_IOCTL_MODE_ADDFB, &fb), 0);
+        struct drm_mode_create_blob b = {.data = PTR(&ids.modes[0]), .length = sizeof ids.modes[0]};
+        if (end > 2)
+            assert_int_equal(begin(f, &call, DRM_IOCTL_MODE_CREATEPROPBLOB, &b), 0);
+        struct drm_syncobj_create sync = {0};
+        struct drm_syncobj_handle out = {.handle = 1};
+        if (end > 3) {
+            assert_int_equal(begin(f, &call, DRM_IOCTL_SYNCOBJ_CREATE, &sync), 0);
+            assert_int_equal(begin(f, &call, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &out), 0);
+        }
+        struct drm_mode_crtc c = {.set_connectors_ptr = PTR(&ids.connector),
+                                  .count_connectors = 1,
+                                  .crtc_id = ids.crtc,
+                                  .fb_id = fb.fb_id,
+                                  .mode_valid = 1,
+                                  .mode = ids.modes[0]};
+        if (end > 4)
+            waiting += begin(f, &last, DRM_IOCTL_MODE_SETCRTC, &c) == TP_KMS_WAITS;
+        /* It may have waited for the commit of one that is dead. */
+        for (int k = 0; end > 5 && k < 2; k++)
+            refresh();
+        struct drm_mode_crtc_page_flip flip = {
+            .crtc_id = ids.crtc, .fb_id = fb.fb_id, .flags = DRM_MODE_PAGE_FLIP_EVENT};
+        if (end > 6)
+            assert_int_equal(begin(f, &call, DRM_IOCTL_MODE_PAGE_FLIP, &flip), 0);
+        tp_kms_close(f);
+        if (rand_r(&seed) & 1)
+            refresh();
+    }
+    assert_true(waiting > 1000);
+    for (int i = 0; i < 4; i++)
+        refresh();
+    struct tp_kms_counts n;
+    tp_kms_count(dev.kms, &n);
+    assert_int_equal(n.files + n.fbs + n.buffers + n.blobs + n.syncobjs + n.waiters + n.events, 0);
+    assert_int_equal(n_descriptors(), before);
+}
+
+/* --- what runs out --- */
+
+static void a_commit_without_its_fence_changes_nothing(void **state)
+{
+    (void)state;
+    look_around();
+    uint32_t fbs[2] = {new_fb(), new_fb()};
+    light_up(fbs[0]);
+    uint32_t objects[2] = {ids.primary, ids.crtc}, counts[2] = {1, 1};
+    uint32_t props[2] = {property(ids.primary, DRM_MODE_OBJECT_PLANE, "FB_ID"),
+                         property(ids.crtc, DRM_MODE_OBJECT_CRTC, "OUT_FENCE_PTR")};
+    uint64_t values[2] = {fbs[1], 1};
+    struct drm_mode_atomic a = {.flags = DRM_MODE_PAGE_FLIP_EVENT | DRM_MODE_ATOMIC_NONBLOCK,
+                                .count_objs = 2,
+                                .objs_ptr = PTR(objects),
+                                .count_props_ptr = PTR(counts),
+                                .props_ptr = PTR(props),
+                                .prop_values_ptr = PTR(values)};
+    unsigned commits = dev.n_commits;
+    no_fences = true;
+    assert_int_equal(drm(DRM_IOCTL_MODE_ATOMIC, &a), -EMFILE);
+    no_fences = false;
+    assert_int_equal(dev.n_commits, commits);
+    struct drm_mode_crtc c = {.crtc_id = ids.crtc};
+    assert_int_equal(drm(DRM_IOCTL_MODE_GETCRTC, &c), 0);
+    assert_int_equal(c.fb_id, fbs[0]);
+    struct tp_kms_counts n;
+    tp_kms_count(dev.kms, &n);
+    assert_int_equal(n.events, 0);
+    assert_int_equal(drm(DRM_IOCTL_MODE_ATOMIC, &a), 0);
+}
+
+static void descriptors_of_syncobjs_are_counted(void **state)
+{
+    (void)state;
+    struct drm_syncobj_create sync = {0};
+    assert_int_equal(drm(DRM_IOCTL_SYNCOBJ_CREATE, &sync), 0);
+    struct drm_syncobj_handle out = {.handle = sync.handle};
+    /* Passed on and closed again: as often as one likes. */
+    for (unsigned i = 0; i < 3000; i++)
+        assert_int_equal(drm(DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &out), 0);
+    /* Watched by eventfds that are never told: as many as limits.sync_fds. */
+    unsigned n = 0;
+    int r = 0;
+    for (; r == 0 && n < 3000; n++) {
+        struct drm_syncobj_eventfd e = {.handle = sync.handle, .point = 9};
+        struct tp_drm_call call = {.request = DRM_IOCTL_SYNCOBJ_EVENTFD,
+                                   .arg = &e,
+                                   .arg_bytes = sizeof e,
+                                   .in_fds = {eventfd(0, EFD_CLOEXEC)},
+                                   .n_in_fds = 1};
+        if (call.in_fds[0] < 0)
+            skip(); /* this process may not have so many */
+        r = tp_kms_ioctl(dev.file, &call, &call);
+        if (call.in_fds[0] >= 0)
+            close(call.in_fds[0]);
+    }
+    assert_int_equal(r, -EMFILE);
+    assert_in_range(n, 100, 1025);
+    struct drm_syncobj_destroy gone = {.handle = sync.handle};
+    assert_int_equal(drm(DRM_IOCTL_SYNCOBJ_DESTROY, &gone), 0);
+}
+
 /* --- modes --- */
 
 static void clients_compute_the_asked_for_refresh(void **state)
@@ -719,6 +861,9 @@ int main(void)
         TEST(a_block_of_noise_is_read_within_bounds),
         TEST(a_framebuffer_outlives_its_file_where_a_panel_reads_it),
         TEST(calls_of_noise_leave_nothing),
+        TEST(ten_thousand_clients_leave_nothing),
+        TEST(a_commit_without_its_fence_changes_nothing),
+        TEST(descriptors_of_syncobjs_are_counted),
         cmocka_unit_test(clients_compute_the_asked_for_refresh),
         cmocka_unit_test(structs_lie_alike_for_every_compiler),
     };
