@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/shim/process.h"
 #include "frames/shim/real.h"
 
 static struct tp_shim_config config;
@@ -77,6 +78,7 @@ const struct tp_shim_config *tp_shim_config(void)
 __attribute__((constructor)) static void load(void)
 {
     tp_shim_config();
+    tp_process_load();
 }
 
 bool tp_shim_is_server(const struct sockaddr_un *address, socklen_t bytes)

@@ -12,6 +12,7 @@
 
 #include "frames/shim/card.h"
 #include "frames/shim/fds.h"
+#include "frames/shim/process.h"
 
 #define TP_EXPORT __attribute__((visibility("default")))
 
@@ -25,7 +26,7 @@ static inline int tp_answer(int result, int kept)
 /* A descriptor that the C library has handed out, or closes: it is none of ours, whatever it was. */
 static inline void tp_forget(int fd)
 {
-    if (fd >= 0 && tp_fds_get(fd).kind != TP_FD_UNKNOWN)
+    if (fd >= 0 && tp_fds_get(fd).kind != TP_FD_UNKNOWN && !tp_process_is_borrowed())
         tp_card_forget_fd(fd);
 }
 

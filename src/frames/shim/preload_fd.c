@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -189,8 +190,9 @@ static int copied(int from, int to)
 {
     int kept = errno;
 
-    if (to >= 0 && to != from && (tp_fds_get(from).kind != TP_FD_UNKNOWN ||
-                                  tp_fds_get(to).kind != TP_FD_UNKNOWN))
+    bool known = tp_fds_get(from).kind != TP_FD_UNKNOWN || tp_fds_get(to).kind != TP_FD_UNKNOWN;
+
+    if (to >= 0 && to != from && known && !tp_process_is_borrowed())
         tp_card_copy_fd(from, to);
     errno = kept;
     return to;

@@ -1,5 +1,6 @@
 #include "frames/shim/process.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -16,6 +17,21 @@ enum mark { FRESH = 0, SETTLING, SETTLED };
 static _Atomic(atomic_int *) page;
 static atomic_int plain;
 static atomic_int owner;
+
+/* Emulators of a kernel accept the advice and do nothing. */
+static void in_child(void)
+{
+    atomic_int *mark = atomic_load(&page);
+
+    if (mark)
+        atomic_store(mark, FRESH);
+}
+
+void tp_process_load(void)
+{
+    pthread_atfork(NULL, NULL, in_child);
+    tp_process_check();
+}
 
 static atomic_int *make_page(void)
 {
@@ -44,7 +60,7 @@ enum tp_process tp_process_check(void)
 
     if (!mark)
         mark = make_page();
-    if (mark == &plain) {
+    if (mark == &plain) { /* a child of vfork is taken for one of fork here */
         int pid = getpid(), was = atomic_load(&owner);
 
         if (was != pid && atomic_compare_exchange_strong(&owner, &was, pid))
@@ -60,5 +76,13 @@ enum tp_process tp_process_check(void)
 
 void tp_process_settle(void)
 {
+    atomic_store(&owner, getpid());
     atomic_store_explicit(atomic_load(&page), SETTLED, memory_order_release);
+}
+
+bool tp_process_is_borrowed(void)
+{
+    atomic_int *mark = atomic_load(&page);
+
+    return mark && atomic_load(mark) == SETTLED && atomic_load(&owner) != getpid();
 }

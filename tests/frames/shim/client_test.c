@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -650,6 +651,50 @@ static void a_client_that_closes_what_it_does_not_know_keeps_its_card(void **sta
     close(fd);
 }
 
+static void a_child_of_vfork_does_not_disturb_its_parent(void **state)
+{
+    unsigned before = count_fds();
+    int status, fd = open_card();
+    pid_t child;
+
+    (void)state;
+    ask_server(fd);
+    for (int i = 0; i < 20; i++) {
+        child = vfork();
+        if (child == 0) {
+            dup2(fd, STDERR_FILENO);
+            close(fd);
+            close_range(3, ~0u, 0);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+        ask_server(fd);
+    }
+    assert_int_equal(ioctl(STDERR_FILENO, DRM_IOCTL_SET_MASTER, 0), -1);
+    close(fd);
+    assert_int_equal(count_fds(), before);
+}
+
+static void calls_leave_the_heap_as_it_was(void **state)
+{
+    struct drm_get_cap cap = {.capability = DRM_CAP_DUMB_BUFFER};
+    struct worker w = {.calls = 100};
+    struct mallinfo2 before, after;
+    int fd = w.fd = open_card();
+
+    (void)state;
+    before = mallinfo2();
+    work(&w);
+    assert_int_equal(w.result, 0);
+    assert_int_equal(ioctl(fd, DRM_IOCTL_GET_CAP, &cap), 0);
+    assert_int_equal(cap.value, 1);
+    after = mallinfo2();
+    assert_int_equal(before.uordblks, after.uordblks);
+    assert_int_equal(before.hblks, after.hblks);
+    close(fd);
+}
+
 static void a_console_answers_where_one_is_asked_for(void **state)
 {
     struct vt_stat vt = {0};
@@ -707,6 +752,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_card_that_came_in_a_message_is_one),
         cmocka_unit_test(a_card_lives_as_long_as_any_of_its_descriptors),
         cmocka_unit_test(a_client_that_closes_what_it_does_not_know_keeps_its_card),
+        cmocka_unit_test(a_child_of_vfork_does_not_disturb_its_parent),
+        cmocka_unit_test(calls_leave_the_heap_as_it_was),
         cmocka_unit_test(a_console_answers_where_one_is_asked_for),
     };
 
