@@ -683,6 +683,112 @@ static void opaque_and_blended_planes_say_so(void **state)
     assert_errno(one(o.overlay, "alpha", 0x10000, 0), EINVAL);
 }
 
+static void another_clients_framebuffer_may_be_shown_while_it_lives(void **state)
+{
+    (void)state;
+    struct file *other = card_open();
+    uint32_t theirs = fb_of(other, width, height, DRM_FORMAT_XRGB8888);
+    assert_ok(one(o.primary, "FB_ID", theirs, 0));
+    plane_is(o.primary, o.crtc, theirs, 0, 0, width, height);
+    card_close(other);
+    tick(o.index);
+    plane_is(o.primary, 0, 0, 0, 0, 0, 0);
+}
+
+static void removing_an_overlays_framebuffer_leaves_the_rest(void **state)
+{
+    (void)state;
+    if (!o.overlay)
+        skip();
+    uint32_t over = fb_of(card, 64, 64, DRM_FORMAT_ARGB8888);
+    struct request r = {0};
+    add_plane(&r, card, o.overlay, o.crtc, over, 0, 0, 64, 64);
+    assert_ok(commit(card, &r, 0, 0));
+    assert_ok(remove_fb(card, over));
+    plane_is(o.overlay, 0, 0, 0, 0, 0, 0);
+    plane_is(o.primary, o.crtc, fb, 0, 0, width, height);
+    assert_int_equal(property_value(card, o.crtc, "ACTIVE"), 1);
+}
+
+static void what_lies_outside_the_screen_is_no_layer(void **state)
+{
+    (void)state;
+    only_ours();
+    uint32_t over = fb_of(card, 64, 64, DRM_FORMAT_ARGB8888);
+    static const struct {
+        int32_t x, y;
+        unsigned layers;
+    } places[] = {{5000, 0, 1}, {0, 5000, 1}, {-64, 0, 1}, {0, -64, 1}, {-63, -63, 2}, {1279, 719, 2}};
+    for (unsigned i = 0; i < COUNT(places); i++) {
+        struct request r = {0};
+        add_plane(&r, card, o.overlay, o.crtc, over, places[i].x, places[i].y, 64, 64);
+        assert_ok(commit(card, &r, 0, 0));
+        assert_int_equal(shown(o.index)->n_layers, places[i].layers);
+    }
+    assert_ok(one(o.overlay, "CRTC_W", 0, 0));
+    assert_int_equal(shown(o.index)->n_layers, 1);
+}
+
+static void overlays_are_scaled(void **state)
+{
+    (void)state;
+    only_ours(); /* vkms does not */
+    uint32_t over = fb_of(card, 64, 64, DRM_FORMAT_ARGB8888);
+    struct request r = {0};
+    add_plane(&r, card, o.overlay, o.crtc, over, 0, 0, 64, 64);
+    add(&r, card, o.overlay, "CRTC_W", 320);
+    add(&r, card, o.overlay, "CRTC_H", 32);
+    assert_ok(commit(card, &r, 0, 0));
+    const struct tp_kms_layer *l = &shown(o.index)->layers[1];
+    assert_int_equal(l->width, 320);
+    assert_int_equal(l->height, 32);
+    assert_int_equal(l->src_w, 64 << 16);
+}
+
+static void a_black_screen_is_a_screen(void **state)
+{
+    (void)state;
+    struct request r = {0};
+    add(&r, card, o.primary, "FB_ID", 0);
+    add(&r, card, o.primary, "CRTC_ID", 0);
+    assert_ok(commit(card, &r, DRM_MODE_PAGE_FLIP_EVENT, 1));
+    struct drm_event_vblank e;
+    assert_int_equal(read_event(card, &e, sizeof e), sizeof e);
+    assert_int_equal(property_value(card, o.crtc, "ACTIVE"), 1);
+    if (!is_real())
+        assert_true(shown(o.index)->active && shown(o.index)->n_layers == 0);
+    assert_errno(page_flip(card, o.crtc, fb, 0, 0), EBUSY); /* what it would replace is not there */
+}
+
+static void an_inactive_crtc_takes_pictures_at_once_and_shows_the_last(void **state)
+{
+    (void)state;
+    uint32_t second = fb_of(card, width, height, DRM_FORMAT_XRGB8888);
+    assert_ok(one(o.crtc, "ACTIVE", 0, DRM_MODE_ATOMIC_ALLOW_MODESET));
+    for (int i = 0; i < 3; i++) {
+        assert_ok(one(o.primary, "FB_ID", i % 2 ? fb : second, DRM_MODE_ATOMIC_NONBLOCK));
+        assert_errno(one(o.primary, "FB_ID", fb, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT),
+                     EINVAL);
+    }
+    assert_ok(one(o.crtc, "ACTIVE", 1, DRM_MODE_ATOMIC_ALLOW_MODESET));
+    plane_is(o.primary, o.crtc, second, 0, 0, width, height);
+    if (!is_real()) {
+        struct tp_kms_fb_info info;
+        tp_kms_fb_info(shown(o.index)->layers[0].fb, &info);
+        assert_int_equal(info.id, second);
+    }
+}
+
+static void dpms_of_an_unused_connector_is_only_noted(void **state)
+{
+    (void)state;
+    assert_ok(set_property(card, o.connector, DRM_MODE_OBJECT_CONNECTOR, "DPMS", 3));
+    assert_int_equal(property_value(card, o.connector, "DPMS"), 3);
+    assert_ok(set_property(card, o.connector, DRM_MODE_OBJECT_CONNECTOR, "DPMS", 0));
+    assert_int_equal(property_value(card, o.connector, "DPMS"), 0);
+    assert_int_equal(property_value(card, o.crtc, "ACTIVE"), 0);
+}
+
 #define lit(name) cmocka_unit_test_setup_teardown(name, setup_lit, teardown_card)
 #define dark(name) cmocka_unit_test_setup_teardown(name, setup_dark, teardown_card)
 
@@ -731,6 +837,13 @@ int main(void)
         lit(two_screens_change_in_one_commit),
         lit(a_commit_with_a_bad_half_changes_neither_screen),
         lit(opaque_and_blended_planes_say_so),
+        lit(another_clients_framebuffer_may_be_shown_while_it_lives),
+        lit(removing_an_overlays_framebuffer_leaves_the_rest),
+        lit(what_lies_outside_the_screen_is_no_layer),
+        lit(overlays_are_scaled),
+        lit(a_black_screen_is_a_screen),
+        lit(an_inactive_crtc_takes_pictures_at_once_and_shows_the_last),
+        dark(dpms_of_an_unused_connector_is_only_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,10 @@ static void a_second_nonblocking_commit_is_busy(void **state)
     assert_errno(commit(card, &r, flags, 2), EBUSY);
     assert_int_equal(property_value(card, o.primary, "FB_ID"), fbs[1]);
     assert_errno(page_flip(card, o.crtc, fbs[0], 0, 0), EBUSY);
+    struct request off = {0};
+    add(&off, card, o.crtc, "ACTIVE", 0);
+    assert_errno(commit(card, &off, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_ATOMIC_ALLOW_MODESET, 0),
+                 EBUSY);
     /* A test is never busy. */
     assert_ok(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0));
     tick(o.index);
@@ -157,6 +161,42 @@ static void an_in_fence_holds_the_picture_back(void **state)
     tick(o.index);
     assert_int_equal(next_event().user_data, 1);
     close(fence);
+}
+
+static void a_blocking_commit_waits_for_its_fence(void **state)
+{
+    (void)state;
+    int fence = make_fence();
+    struct request r = flip_with(1, NULL, fence);
+    struct drm_mode_atomic arg = atomic_arg(&r, 0, 0);
+    struct pending *p = drm_start(card, DRM_IOCTL_MODE_ATOMIC, &arg);
+    for (int i = 0; i < 3; i++)
+        if (!is_real())
+            tick(o.index);
+    assert_false(drm_done(p));
+    signal_fence(fence);
+    assert_ok(drm_wait(p));
+    close(fence);
+}
+
+static void every_planes_fence_is_waited_for(void **state)
+{
+    (void)state;
+    if (!o.overlay)
+        skip();
+    int a = make_fence(), b = make_fence();
+    struct request r = flip_with(1, NULL, a);
+    add_plane(&r, card, o.overlay, o.crtc, fb_of(card, 64, 64, DRM_FORMAT_ARGB8888), 0, 0, 64, 64);
+    add(&r, card, o.overlay, "IN_FENCE_FD", (uint64_t)b);
+    assert_ok(commit(card, &r, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT, 1));
+    signal_fence(a);
+    tick(o.index);
+    assert_false(has_event(card));
+    signal_fence(b);
+    tick(o.index);
+    assert_int_equal(next_event().user_data, 1);
+    close(a);
+    close(b);
 }
 
 static void a_signalled_in_fence_holds_nothing_back(void **state)
@@ -479,6 +519,17 @@ static void a_client_that_dies_leaves_its_commit_to_end(void **state)
     assert_int_equal(property_value(card, o.primary, "FB_ID"), 0);
 }
 
+static void a_flip_ends_though_its_client_is_master_no_more(void **state)
+{
+    (void)state;
+    struct request r = flip_with(1, NULL, -1);
+    assert_ok(commit(card, &r, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT, 1));
+    assert_ok(drm(card, DRM_IOCTL_DROP_MASTER, NULL));
+    assert_errno(commit(card, &r, 0, 0), EACCES);
+    tick(o.index);
+    assert_int_equal(next_event().user_data, 1);
+}
+
 static void a_waiting_call_may_be_abandoned(void **state)
 {
     (void)state;
@@ -508,6 +559,8 @@ int main(void)
         lit(a_modeset_may_be_nonblocking),
         lit(switching_off_has_an_event),
         lit(an_in_fence_holds_the_picture_back),
+        lit(a_blocking_commit_waits_for_its_fence),
+        lit(every_planes_fence_is_waited_for),
         lit(a_signalled_in_fence_holds_nothing_back),
         lit(the_fence_may_be_closed_after_the_call),
         lit(what_is_no_fence_is_refused),
@@ -530,6 +583,7 @@ int main(void)
         lit(an_async_flip_changes_the_framebuffer_alone),
         lit(an_async_flip_is_of_the_primary_plane),
         lit(a_client_that_dies_leaves_its_commit_to_end),
+        lit(a_flip_ends_though_its_client_is_master_no_more),
         lit(a_waiting_call_may_be_abandoned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
