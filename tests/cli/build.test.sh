@@ -4,6 +4,7 @@
 # timeout: 2700
 set -uo pipefail
 . "$(dirname "$0")/../scripts/mesa.sh"
+. "$(dirname "$0")/../patches/redmagic.sh"
 export TURNPIKE_DATADIR=$TP_SRC CCACHE_DISABLE=1
 pristine=$(mesa_pristine) || exit
 cd "$TP_TMP" || exit 2
@@ -54,6 +55,9 @@ check 'p logs a refused power constraint; b has no such thing' bash -c \
 check 'both carry the IMapper 5 backend' bash -c \
     'grep -q "Using IMapper v5 stable-C API via SP-HAL" b/libvulkan_freedreno.so &&
      grep -q "Using IMapper v5 stable-C API via SP-HAL" p/libvulkan_freedreno.so'
+for variant in b p; do
+    redmagic_checks "$PWD/$variant/libvulkan_freedreno.so" "display fix, $variant"
+done
 echo "# first variant $(s .seconds.first_variant) s, second $(s .seconds.other_variants) s"
 
 # On simulated chips: every A6xx and A7xx of the table that KGSL can name.
