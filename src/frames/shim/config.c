@@ -10,7 +10,7 @@
 #include "frames/shim/real.h"
 
 static struct tp_shim_config config;
-static atomic_int state; /* 0: nobody has read it, 1: somebody does, 2: it is there */
+static atomic_bool loaded;
 
 static void read_address(struct tp_shim_config *c)
 {
@@ -64,20 +64,14 @@ static void read_all(void)
 
 const struct tp_shim_config *tp_shim_config(void)
 {
-    int none = 0;
-
-    if (atomic_load_explicit(&state, memory_order_acquire) == 2)
-        return &config;
-    if (!atomic_compare_exchange_strong(&state, &none, 1))
-        return NULL;
-    read_all();
-    atomic_store_explicit(&state, 2, memory_order_release);
-    return &config;
+    return atomic_load_explicit(&loaded, memory_order_acquire) ? &config : NULL;
 }
 
+/* Not at the first call that comes: the C library itself may make that, before it knows the environment. */
 __attribute__((constructor)) static void load(void)
 {
-    tp_shim_config();
+    read_all();
+    atomic_store_explicit(&loaded, true, memory_order_release);
     tp_process_load();
 }
 
