@@ -352,6 +352,18 @@ static void a_picture_that_cannot_be_shown_ends_its_flip(void **state)
     assert_int_equal(next_event().user_data, 2);
 }
 
+static void a_blocking_commit_tells_that_it_could_not_be_shown(void **state)
+{
+    (void)state;
+    only_ours();
+    struct request r = {0};
+    add(&r, card, o.primary, "FB_ID", fbs[1]);
+    break_screen(o.index, -EIO);
+    assert_errno(commit(card, &r, 0, 0), EIO);
+    break_screen(o.index, 0);
+    assert_ok(commit(card, &r, 0, 0));
+}
+
 #define lit(name) cmocka_unit_test_setup_teardown(name, setup_lit, teardown_card)
 
 int main(void)
@@ -380,6 +392,7 @@ int main(void)
         lit(the_event_goes_to_who_flipped),
         lit(closing_with_a_flip_under_way_leaves_nothing),
         lit(nothing_to_read_is_again),
+        lit(a_blocking_commit_tells_that_it_could_not_be_shown),
         lit(a_picture_that_cannot_be_shown_ends_its_flip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -498,6 +498,33 @@ static void points_are_reached_in_order_whatever_their_fences_do(void **state)
         close(fences[i]);
 }
 
+/* What is taken of a point is its chain: all before it as well. */
+static void a_points_fence_holds_those_before_it(void **state)
+{
+    (void)state;
+    needs_syncobj();
+    int first = make_fence(), second = make_fence(), taken;
+    uint32_t a = create(card, 0), binary = create(card, 0), b = create(card, 0);
+    assert_ok(import_fence(binary, first));
+    assert_ok(transfer(binary, 0, a, 2));
+    assert_ok(import_fence(binary, second));
+    assert_ok(transfer(binary, 0, a, 5));
+    assert_ok(transfer(a, 5, binary, 0));
+    assert_ok(transfer(a, 5, b, 1));
+    assert_ok(export_fence(a, &taken));
+    signal_fence(second);
+    assert_errno(poll_one(binary, 0), ETIME);
+    assert_errno(poll_point(b, 1, 0), ETIME);
+    assert_false(fence_signalled(taken));
+    signal_fence(first);
+    assert_ok(poll_one(binary, 0));
+    assert_ok(poll_point(b, 1, 0));
+    assert_true(fence_signalled(taken));
+    close(taken);
+    close(first);
+    close(second);
+}
+
 static void a_long_timeline_stays_a_timeline(void **state)
 {
     (void)state;
@@ -729,6 +756,7 @@ int main(void)
         test(available_is_not_signalled),
         test(a_point_waits_for_those_before_it),
         test(points_are_reached_in_order_whatever_their_fences_do),
+        test(a_points_fence_holds_those_before_it),
         test(a_long_timeline_stays_a_timeline),
         test(a_point_becomes_a_binary_ones_fence),
         test(a_binary_signal_starts_a_timeline_anew),
