@@ -357,8 +357,8 @@ static void explain_windows(const struct tp_form *f, struct tp_text *t, const st
             if (w.score > best.score)
                 best = w;
         }
-        if (best.score * 5 < literals(p) * 2)
-            break;
+        if (!best.score || best.score * 5 < literals(p) * 2)
+            break; /* a pattern without literals is near nothing in particular */
         common(p, t, best.first, best.last - best.first + 1, taken);
         int lo = -1, hi = -1;
         for (int i = 0; i < p->n; i++) {

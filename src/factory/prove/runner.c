@@ -15,6 +15,8 @@
 #include "factory/prove/bionic_root.h"
 
 enum { RUN_MS = 120000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
+/* The end of what a run wrote to standard error that is kept, and that is told of one that failed. */
+enum { MAX_SAID = 16 << 10, MAX_TOLD = 600 };
 
 #define QEMU "qemu-aarch64-static"
 
@@ -268,7 +270,7 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     if (!result)
         result = read_log(log, out->calls, e);
     tp_remove_tree(log, NULL);
-    size_t skip = err.len > 600 ? err.len - 600 : 0;
+    size_t skip = err.len > MAX_SAID ? err.len - MAX_SAID : 0;
     out->said = tp_strdup(tp_buf_str(&err) + skip);
     tp_buf_finish(&err);
     free(preload);
@@ -285,6 +287,8 @@ char *tp_run_result_how(const struct tp_run_result *r)
     if (r->status == -ETIMEDOUT)
         return tp_strdup("not at its end in time");
     const char *said = r->said ? r->said : "";
+    size_t n = strlen(said);
+    said += n > MAX_TOLD ? n - MAX_TOLD : 0;
     const char *between = *said ? ": " : "";
     if (r->status > 128)
         return tp_asprintf("%s before its end%s%s", strsignal(r->status - 128), between, said);
