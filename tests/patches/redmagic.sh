@@ -65,7 +65,7 @@ redmagic_clean() { # output
 }
 
 redmagic_books_close() { # output
-    jq -es 'map(select(.call == "close" and has("leaked_buffers"))) | last | .imports > 100 and
+    jq -es 'map(select(.call == "close" and has("leaked_buffers"))) | last | .imports > 60 and
         .leaked_buffers == 0 and .leaked_bytes == 0 and .leaked_contexts == 0' "$1.d/calls" >/dev/null
 }
 

@@ -16,21 +16,24 @@ struct shown {
     int kind;
     int format; /* 0: the kind's own */
     uint32_t width, height;
+    bool is_bare; /* the handle's flags say nothing of UBWC */
 };
 
 static const struct shown shown[] = {
-#define X(id, number, text) {text, number, 0, WIDTH, HEIGHT},
+#define X(id, number, text) {text, number, 0, WIDTH, HEIGHT, false},
     DOUBLE_KINDS(X)
 #undef X
-    {"qti-840-rgbx", DOUBLE_QTI_840, DOUBLE_RGBX_8888, WIDTH, HEIGHT},
-    {"qti-840-565", DOUBLE_QTI_840, DOUBLE_RGB_565, 1280, HEIGHT}, /* a pitch that UBWC takes */
-    {"qti-840-1010102", DOUBLE_QTI_840, DOUBLE_RGBA_1010102, WIDTH, HEIGHT},
-    {"qti-840-fp16", DOUBLE_QTI_840, DOUBLE_RGBA_FP16, WIDTH, HEIGHT},
-    {"qti-840-small", DOUBLE_QTI_840, 0, 64, 64},
-    {"qti-840-odd", DOUBLE_QTI_840, 0, 1279, 719},
-    {"linear-cpu-fp16", DOUBLE_LINEAR_CPU, DOUBLE_RGBA_FP16, WIDTH, HEIGHT},
-    {"linear-cpu-565", DOUBLE_LINEAR_CPU, DOUBLE_RGB_565, WIDTH, HEIGHT},
-    {"linear-cpu-odd", DOUBLE_LINEAR_CPU, 0, 1279, 719},
+    {"qti-840-bare", DOUBLE_QTI_840, 0, WIDTH, HEIGHT, true},
+    {"qti-bare", DOUBLE_QTI, 0, WIDTH, HEIGHT, true},
+    {"qti-840-rgbx", DOUBLE_QTI_840, DOUBLE_RGBX_8888, WIDTH, HEIGHT, false},
+    {"qti-840-565", DOUBLE_QTI_840, DOUBLE_RGB_565, 1280, HEIGHT, false}, /* UBWC takes the pitch */
+    {"qti-840-1010102", DOUBLE_QTI_840, DOUBLE_RGBA_1010102, WIDTH, HEIGHT, false},
+    {"qti-840-fp16", DOUBLE_QTI_840, DOUBLE_RGBA_FP16, WIDTH, HEIGHT, false},
+    {"qti-840-small", DOUBLE_QTI_840, 0, 64, 64, false},
+    {"qti-840-odd", DOUBLE_QTI_840, 0, 1279, 719, false},
+    {"linear-cpu-fp16", DOUBLE_LINEAR_CPU, DOUBLE_RGBA_FP16, WIDTH, HEIGHT, false},
+    {"linear-cpu-565", DOUBLE_LINEAR_CPU, DOUBLE_RGB_565, WIDTH, HEIGHT, false},
+    {"linear-cpu-odd", DOUBLE_LINEAR_CPU, 0, 1279, 719, false},
 };
 
 static void describe(struct tp_vendor_buffer *b, int kind)
@@ -65,6 +68,8 @@ int turnpike_vendor_show(unsigned n, struct tp_vendor_buffer *out)
         .usage = DOUBLE_GPU_USAGE | (s->kind == DOUBLE_LINEAR_CPU ? DOUBLE_CPU_USAGE : 0)};
     strncpy(out->kind, s->name, sizeof(out->kind) - 1);
     describe(out, s->kind);
+    if (s->is_bare)
+        out->ints[DOUBLE_FLAGS] = 0;
     return 0;
 }
 
@@ -74,5 +79,6 @@ int turnpike_vendor_allocate(struct tp_vendor_buffer *buffer)
     if (buffer->format != DOUBLE_RGBA_8888)
         return -1;
     describe(buffer, compressed ? DOUBLE_QTI_840 : DOUBLE_LINEAR_UNSAID);
+    buffer->ints[DOUBLE_FLAGS] = 0; /* as newer phones' */
     return 0;
 }
