@@ -20,9 +20,7 @@ void tp_channel_drop(struct tp_server *s, struct tp_channel_end *c)
     if (c->dead)
         return;
     c->dead = s->some_dead = true;
-    if (c->source.fd >= 0)
-        close(c->source.fd);
-    c->source.fd = -1;
+    tp_server_close(s, &c->source);
     c->next_dead = s->dead_channels;
     s->dead_channels = c;
 }

@@ -26,12 +26,9 @@ void tp_connection_drop(struct tp_server *s, struct tp_connection *c, const char
         tp_server_log(s, "client %d (uid %u): dropped: %s", (int)c->pid, (unsigned)c->uid, why);
     c->complained = true;
     c->dead = s->some_dead = true;
-    close(c->source.fd);
-    c->source.fd = -1;
+    tp_server_close(s, &c->source);
     for (struct tp_channel_end *k = c->channels; k; k = k->next) {
-        if (k->source.fd >= 0)
-            close(k->source.fd);
-        k->source.fd = -1;
+        tp_server_close(s, &k->source);
         k->dead = true;
     }
 }

@@ -88,6 +88,9 @@ struct tp_server {
 
 /* --- server.c --- */
 int tp_server_watch(struct tp_server *s, struct tp_source *source, uint32_t events);
+/* Takes it out of the set and closes it: a client may hold the same open file, which would stay in the set
+ * then. */
+void tp_server_close(struct tp_server *s, struct tp_source *source);
 void tp_server_log(struct tp_server *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Brings the snapshot up to date, before anybody hears of a change. */
 void tp_server_settle(struct tp_server *s);

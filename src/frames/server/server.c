@@ -41,6 +41,15 @@ int tp_server_watch(struct tp_server *s, struct tp_source *source, uint32_t even
     return epoll_ctl(s->epoll, EPOLL_CTL_ADD, source->fd, &ev) < 0 ? -errno : 0;
 }
 
+void tp_server_close(struct tp_server *s, struct tp_source *source)
+{
+    if (source->fd < 0)
+        return;
+    epoll_ctl(s->epoll, EPOLL_CTL_DEL, source->fd, NULL);
+    close(source->fd);
+    source->fd = -1;
+}
+
 void tp_server_settle(struct tp_server *s)
 {
     if (!s->changed)
@@ -171,8 +180,7 @@ static void watch_fences(struct tp_server *s)
         n = TP_SYNC_FDS;
     if (n == s->n_sync_fds && !memcmp(fds, s->sync_fds, n * sizeof *fds))
         return;
-    if (s->sync.fd >= 0)
-        close(s->sync.fd);
+    tp_server_close(s, &s->sync);
     s->sync.fd = n > 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
     s->n_sync_fds = 0;
     if (s->sync.fd < 0)
