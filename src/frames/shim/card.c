@@ -22,7 +22,9 @@
 #define CARDS 64u
 #define CHANNELS 16u /* kept for each; more calls at once open their own */
 
-#define FRAMEBUFFERS 1u /* of tp_hello's client_caps */
+/* Of tp_hello's client_caps: a framebuffer; and what DRM_CLIENT_CAP_ATOMIC brings along. */
+#define FRAMEBUFFERS 1u
+#define ATOMIC_TOO (1u << DRM_CLIENT_CAP_UNIVERSAL_PLANES | 1u << DRM_CLIENT_CAP_ASPECT_RATIO)
 
 enum slot_state { EMPTY = 0, IDLE, BUSY };
 
@@ -133,7 +135,11 @@ static int open_channel(struct tp_card *c, int fd, struct tp_channel *channel, b
     int r = tp_channel_open(channel, fd, &hello);
 
     if (r == 0 && first) {
-        atomic_store(&c->client_caps, hello.hello.client_caps);
+        uint32_t caps = hello.hello.client_caps;
+
+        if (caps & 1u << DRM_CLIENT_CAP_ATOMIC)
+            caps |= ATOMIC_TOO;
+        atomic_store(&c->client_caps, caps);
         if (hello.snapshot >= 0 && (hello.hello.capabilities & TP_CAP_SNAPSHOT))
             take_snapshot(c, hello.snapshot);
     }
@@ -271,6 +277,7 @@ struct tp_card *tp_card_get(int fd)
         settled();
         if (make_card(fd, &c) < 0)
             return NULL;
+        atomic_fetch_or(&c->client_caps, FRAMEBUFFERS); /* who knows what others have done with it */
         give_to_table(fd, f, c);
     }
 }
@@ -376,7 +383,7 @@ static void note(struct tp_card *c, unsigned long request, const void *arg)
         return;
     bits = 1u << cap->capability;
     if (cap->capability == DRM_CLIENT_CAP_ATOMIC) /* it sets these as well, and clears them */
-        bits |= 1u << DRM_CLIENT_CAP_UNIVERSAL_PLANES | 1u << DRM_CLIENT_CAP_ASPECT_RATIO;
+        bits |= ATOMIC_TOO;
     if (cap->value)
         atomic_fetch_or(&c->client_caps, bits);
     else
@@ -438,6 +445,6 @@ void tp_card_copy_fd(int from, int to)
     tp_card_forget_fd(to);
     if (f.kind == TP_FD_CARD && hold(&cards[f.number]))
         give_to_table(to, (struct tp_fd){TP_FD_UNKNOWN, 0}, &cards[f.number]);
-    else if (f.kind == TP_FD_TTY)
+    else if (f.kind == TP_FD_TTY || f.kind == TP_FD_UEVENT)
         tp_fds_set(to, (struct tp_fd){TP_FD_UNKNOWN, 0}, f);
 }

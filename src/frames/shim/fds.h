@@ -14,6 +14,7 @@ enum tp_fd_kind {
     TP_FD_OTHER,       /* looked at: not a card */
     TP_FD_CARD,        /* number: of the card */
     TP_FD_TTY,         /* number: of the console */
+    TP_FD_UEVENT,      /* stands for a netlink socket (uevent.h) */
     TP_FD_OWN,         /* the shim's; hidden from the client */
 };
 

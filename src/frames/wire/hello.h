@@ -17,6 +17,7 @@
 #include "frames/wire/frame.h"
 
 #define TP_FRAME_HELLO TP_FOURCC('T', 'H', 'L', 'O')
+#define TP_FRAME_HOTPLUG TP_FOURCC('T', 'H', 'P', 'L') /* no payload */
 #define TP_FRAME_CHANNEL TP_FOURCC('T', 'C', 'H', 'N')
 
 #define TP_WIRE_VERSION 1u
@@ -26,6 +27,7 @@ enum tp_hello_kind {
     TP_HELLO_CARD = 1,    /* an open /dev/dri/card0 */
     TP_HELLO_SCANOUT = 2, /* a guest's ICD: board, notes, timeline */
     TP_HELLO_CONTROL = 3, /* top, and other tools */
+    TP_HELLO_HOTPLUG = 4, /* gets a THPL whenever an output came, went or has other modes; says nothing */
 };
 
 /* Bits of capabilities. */

@@ -279,6 +279,65 @@ static void libudev_finds_the_device(void **state)
     dlclose(lib);
 }
 
+static void libudev_hears_of_an_output_that_came(void **state)
+{
+    void *lib = dlopen("libudev.so.1", RTLD_NOW), *udev, *monitor, *device;
+    void *(*udev_new)(void), *(*monitor_new)(void *, const char *), *(*receive)(void *);
+    int (*filter)(void *, const char *, const char *), (*enable)(void *), (*get_fd)(void *);
+    const char *(*action)(void *), *(*sysname)(void *), *(*property)(void *, const char *);
+    void *(*unref_udev)(void *), *(*unref_monitor)(void *), *(*unref_device)(void *);
+    uint32_t connectors[4];
+    struct pollfd p = {.events = POLLIN};
+    int fd = open_card(), loopback = atoi(getenv("LOOPBACK_PID"));
+
+    (void)state;
+    if (!lib || syscall(SYS_faccessat, AT_FDCWD, "/run/udev/control", F_OK) == 0)
+        skip(); /* where udev runs, its news are what counts */
+    *(void **)&udev_new = dlsym(lib, "udev_new");
+    *(void **)&monitor_new = dlsym(lib, "udev_monitor_new_from_netlink");
+    *(void **)&filter = dlsym(lib, "udev_monitor_filter_add_match_subsystem_devtype");
+    *(void **)&enable = dlsym(lib, "udev_monitor_enable_receiving");
+    *(void **)&get_fd = dlsym(lib, "udev_monitor_get_fd");
+    *(void **)&receive = dlsym(lib, "udev_monitor_receive_device");
+    *(void **)&action = dlsym(lib, "udev_device_get_action");
+    *(void **)&sysname = dlsym(lib, "udev_device_get_sysname");
+    *(void **)&property = dlsym(lib, "udev_device_get_property_value");
+    *(void **)&unref_udev = dlsym(lib, "udev_unref");
+    *(void **)&unref_monitor = dlsym(lib, "udev_monitor_unref");
+    *(void **)&unref_device = dlsym(lib, "udev_device_unref");
+    udev = udev_new();
+    monitor = monitor_new(udev, "udev");
+    assert_non_null(monitor);
+    assert_true(filter(monitor, "drm", NULL) >= 0);
+    assert_true(enable(monitor) >= 0);
+    p.fd = get_fd(monitor);
+    ask_server(fd); /* by then it has the monitor's connection too */
+    assert_int_equal(poll(&p, 1, 0), 0);
+    for (int i = 0; i < 2; i++) {
+        struct drm_mode_get_connector connector = {0};
+        struct drm_mode_card_res res = {.connector_id_ptr = (uintptr_t)connectors,
+                                        .count_connectors = 4};
+
+        assert_int_equal(kill(loopback, SIGUSR1), 0);
+        assert_int_equal(poll(&p, 1, 5000), 1);
+        device = receive(monitor);
+        assert_non_null(device);
+        assert_string_equal(action(device), "change");
+        assert_string_equal(sysname(device), "card0");
+        assert_string_equal(property(device, "HOTPLUG"), "1");
+        unref_device(device);
+        assert_null(receive(monitor));
+        assert_int_equal(ioctl(fd, DRM_IOCTL_MODE_GETRESOURCES, &res), 0);
+        connector.connector_id = connectors[1];
+        assert_int_equal(ioctl(fd, DRM_IOCTL_MODE_GETCONNECTOR, &connector), 0);
+        assert_int_equal(connector.connection, i == 0 ? 1 : 2);
+    }
+    unref_monitor(monitor);
+    unref_udev(udev);
+    dlclose(lib);
+    close(fd);
+}
+
 static void a_dumb_buffer_is_mapped_in_the_cards_place(void **state)
 {
     struct drm_mode_create_dumb create = {.width = 64, .height = 64, .bpp = 32};
@@ -740,6 +799,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_walk_from_folder_to_folder_arrives_too),
         cmocka_unit_test(libdrm_finds_the_device),
         cmocka_unit_test(libudev_finds_the_device),
+        cmocka_unit_test(libudev_hears_of_an_output_that_came),
         cmocka_unit_test(a_dumb_buffer_is_mapped_in_the_cards_place),
         cmocka_unit_test(a_buffer_leaves_and_comes_back_as_a_descriptor),
         cmocka_unit_test(events_are_read_from_the_card),

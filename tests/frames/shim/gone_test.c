@@ -10,16 +10,19 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 #include <drm.h>
 #include <drm_mode.h>
+#include <linux/netlink.h>
 
 #include "screen.h"
 
-static int fd;
+static int fd, monitor = -1;
 
 static void *wait_long(void *data)
 {
@@ -66,11 +69,31 @@ static void everything_ends_when_the_server_dies(void **state)
     assert_int_equal(close(fd), 0);
 }
 
+/* Whoever waits for udev's news sleeps on: its socket is one that never ends. */
+static void the_monitors_socket_falls_silent(void **state)
+{
+    struct pollfd p = {.events = POLLIN};
+    char byte;
+
+    (void)state;
+    if (monitor < 0)
+        skip();
+    p.fd = monitor;
+    assert_int_equal(poll(&p, 1, 5000), 1);
+    assert_int_equal(recv(monitor, &byte, 1, 0), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(poll(&p, 1, 50), 0);
+    close(monitor);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_ends_when_the_server_dies),
+        cmocka_unit_test(the_monitors_socket_falls_silent),
     };
 
+    if (syscall(SYS_faccessat, AT_FDCWD, "/run/udev/control", F_OK) < 0)
+        monitor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

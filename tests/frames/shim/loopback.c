@@ -1,7 +1,7 @@
 /*
  * loopback SOCKET [HZ]: a server for the shim's tests: the real device model behind a socket, with a timer
  * for a panel that shows every commit at its next tick. One loop with poll; prints "ready" once it
- * listens. On SIGTERM it waits a little for its clients to go, and says how many opens are left.
+ * listens. On SIGUSR1 the second output comes or goes. On SIGTERM it waits a little for its clients to go, and says how many opens are left.
  */
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +30,7 @@
 #define OUTPUTS 2
 #define EXTRA 16 /* what a poll watches besides connections */
 
-enum kind { NOBODY = 0, NEW, CARD, CHANNEL };
+enum kind { NOBODY = 0, NEW, CARD, CHANNEL, LISTENER };
 
 struct connection {
     enum kind kind;
@@ -53,12 +53,18 @@ static struct {
 static uint64_t sequence;
 static int64_t last_tick;
 static uint8_t in[TP_FRAME_BYTES], out[TP_FRAME_BYTES];
-static volatile sig_atomic_t ended;
+static volatile sig_atomic_t ended, replugged;
 
 static void end(int signal)
 {
     (void)signal;
     ended = 1;
+}
+
+static void replug(int signal)
+{
+    (void)signal;
+    replugged = 1;
 }
 
 static void die(const char *what)
@@ -148,6 +154,10 @@ static void changed(void *data)
 static void hotplug(void *data)
 {
     (void)data;
+    for (int i = 0; i < CONNECTIONS; i++) {
+        if (connections[i].kind == LISTENER)
+            tp_frame_send(connections[i].fd, TP_FRAME_HOTPLUG, 0, 0, NULL, 0, NULL, 0);
+    }
 }
 
 static void drop(struct connection *c)
@@ -188,6 +198,10 @@ static int greet(struct connection *c, struct tp_frame *f)
 
     if (r < 0)
         return r;
+    if (hello.kind == TP_HELLO_HOTPLUG) {
+        c->kind = LISTENER;
+        return 0;
+    }
     getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
     r = tp_kms_open(kms, true, peer.pid, c, &c->file);
     if (r == 0)
@@ -273,6 +287,8 @@ static void serve(struct connection *c)
     if (r == 0) {
         if (c->kind == NEW)
             r = greet(c, &f);
+        else if (c->kind == LISTENER)
+            r = -EBADMSG;
         else if (c->kind == CARD)
             r = add_channel(c, &f);
         else
@@ -356,6 +372,19 @@ static bool anybody(void)
     return counts.files > 0;
 }
 
+/* The second output comes or goes. */
+static void plug_second(void)
+{
+    static struct tp_kms_output o = {.connector_type = DRM_MODE_CONNECTOR_HDMIA,
+                                     .modes = {{1280, 720, 60000}}, .n_modes = 1};
+    struct tp_error e = {0};
+
+    replugged = 0;
+    o.connected = !o.connected;
+    if (tp_kms_set_output(kms, 1, &o, &e) < 0)
+        fprintf(stderr, "loopback: %s: %s\n", e.where, e.what);
+}
+
 static void run(int listener, int timer)
 {
     static struct pollfd polls[CONNECTIONS + EXTRA];
@@ -383,6 +412,8 @@ static void run(int listener, int timer)
             wait = (deadline - now_ns()) / 1000000 + 1;
             wait = wait < 0 ? 0 : wait > 1000 ? 1000 : wait;
         }
+        if (replugged)
+            plug_second();
         if (poll(polls, (nfds_t)n, (int)wait) < 0)
             continue;
         if (ended && until == INT64_MAX)
@@ -420,6 +451,8 @@ int main(int argc, char **argv)
         return 2;
     }
     sigaction(SIGTERM, &a, NULL);
+    a.sa_handler = replug;
+    sigaction(SIGUSR1, &a, NULL);
     make_snapshot();
     make_device(hz);
     timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);

@@ -1,0 +1,68 @@
+/* Calls of libudev's monitor (uevent.h). */
+#include "frames/shim/preload.h"
+
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "frames/shim/real.h"
+#include "frames/shim/uevent.h"
+
+static int answer(int result)
+{
+    if (result >= 0)
+        return result;
+    errno = -result;
+    return -1;
+}
+
+static int is_uevent(int fd)
+{
+    return tp_fds_get(fd).kind == TP_FD_UEVENT;
+}
+
+TP_EXPORT int socket(int domain, int type, int protocol)
+{
+    int fd;
+
+    if (tp_uevent_wanted(domain, protocol))
+        return answer(tp_uevent_open(type));
+    fd = TP_REAL(socket)(domain, type, protocol);
+    tp_forget(fd);
+    return fd;
+}
+
+TP_EXPORT int bind(int fd, const struct sockaddr *address, socklen_t bytes)
+{
+    return is_uevent(fd) ? 0 : TP_REAL(bind)(fd, address, bytes);
+}
+
+/* Filters, credentials, the length of the queue: all is as wished. */
+TP_EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t bytes)
+{
+    return is_uevent(fd) ? 0 : TP_REAL(setsockopt)(fd, level, name, value, bytes);
+}
+
+TP_EXPORT int getsockname(int fd, struct sockaddr *address, socklen_t *bytes)
+{
+    if (!is_uevent(fd))
+        return TP_REAL(getsockname)(fd, address, bytes);
+    tp_uevent_address(address, bytes);
+    return 0;
+}
+
+TP_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
+{
+    if (!is_uevent(fd))
+        return TP_REAL(recvmsg)(fd, msg, flags);
+    return answer((int)tp_uevent_receive(fd, msg, flags));
+}
+
+TP_EXPORT ssize_t recv(int fd, void *out, size_t bytes, int flags)
+{
+    struct iovec part = {out, bytes};
+    struct msghdr msg = {.msg_iov = &part, .msg_iovlen = 1};
+
+    if (!is_uevent(fd))
+        return TP_REAL(recv)(fd, out, bytes, flags);
+    return answer((int)tp_uevent_receive(fd, &msg, flags));
+}
