@@ -23,7 +23,7 @@ static int set_blob(struct tp_kms *kms, struct tp_blob **to, uint64_t id, size_t
 
 static int crtc_of(const struct tp_kms *kms, uint64_t id)
 {
-    return id ? tp_find_object(kms, id, DRM_MODE_OBJECT_CRTC) : TP_KMS_NONE;
+    return id ? tp_object_find(kms, id, DRM_MODE_OBJECT_CRTC) : TP_KMS_NONE;
 }
 
 /* What can be waited for with poll: a sync file, an eventfd, a pipe. Memory and sockets are no
@@ -361,11 +361,11 @@ int tp_ioctl_atomic(struct tp_ioctl_call *c, void *arg)
     if (r == 0 && !test)
         r = make_events(kms, a);
     if (r == 0 && !test)
-        return tp_commit(
+        return tp_atomic_commit(
             kms, a->flags & DRM_MODE_ATOMIC_NONBLOCK ? TP_COMMIT_NONBLOCK : TP_COMMIT_BLOCKING,
             c->waiter);
     if (r == 0)
-        r = tp_check(kms);
+        r = tp_atomic_check(kms);
     /* A test gives no fence. */
     for (unsigned i = 0; i < kms->n_outputs; i++)
         if (kms->state.out_fence[i])

@@ -151,7 +151,7 @@ static int place_plane(struct tp_kms *kms, unsigned i, struct tp_plane_state *s)
     return 0;
 }
 
-int tp_check(struct tp_kms *kms)
+int tp_atomic_check(struct tp_kms *kms)
 {
     struct tp_state *st = &kms->state;
     int r;

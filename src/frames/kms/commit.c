@@ -212,12 +212,12 @@ static uint32_t affected(const struct tp_kms *kms, uint32_t *modesets, uint32_t 
     return crtcs;
 }
 
-int tp_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter)
+int tp_atomic_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter)
 {
     struct tp_state *st = &kms->state;
     int fences[TP_KMS_OUTPUTS];
     kms->again = false;
-    int r = tp_check(kms);
+    int r = tp_atomic_check(kms);
     if (r == 0 && how == TP_COMMIT_NOW)
         return commit_now(kms);
     bool busy = false;
@@ -336,7 +336,7 @@ void tp_kms_flipped(struct tp_kms *kms, unsigned crtc, uint64_t serial, uint64_t
     end_waiters(kms, crtc, serial, error);
     tp_waiters_again(kms);
     show_dirty(kms);
-    tp_tell(kms);
+    tp_kms_tell(kms);
 }
 
 void tp_commits_forget(struct tp_kms_file *file)

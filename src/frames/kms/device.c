@@ -18,18 +18,18 @@ static uint32_t new_object(struct tp_kms *kms, uint32_t type, unsigned index)
     return tp_table_add(&kms->objects, (void *)(uintptr_t)(index + 1), type);
 }
 
-int tp_find_object(const struct tp_kms *kms, uint64_t id, uint32_t type)
+int tp_object_find(const struct tp_kms *kms, uint64_t id, uint32_t type)
 {
     const struct tp_entry *e = tp_table_get(&kms->objects, id);
     return e && e->tag == type ? (int)(uintptr_t)e->p - 1 : TP_KMS_NONE;
 }
 
-void tp_changed(struct tp_kms *kms)
+void tp_kms_changed(struct tp_kms *kms)
 {
     kms->changed = true;
 }
 
-void tp_tell(struct tp_kms *kms)
+void tp_kms_tell(struct tp_kms *kms)
 {
     if (!kms->changed)
         return;
@@ -327,7 +327,7 @@ void tp_kms_close(struct tp_kms_file *file)
         file->next->prev = file->prev;
     kms->n_files--;
     free(file);
-    tp_tell(kms);
+    tp_kms_tell(kms);
 }
 
 void *tp_kms_file_data(const struct tp_kms_file *file)
@@ -366,8 +366,8 @@ int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_o
     if (r < 0)
         return tp_fail_errno(e, r, NULL, "output %u", output);
     tp_image_fixed(kms);
-    tp_changed(kms);
-    tp_tell(kms);
+    tp_kms_changed(kms);
+    tp_kms_tell(kms);
     if (kms->ops.hotplug)
         kms->ops.hotplug(kms->data);
     return 0;

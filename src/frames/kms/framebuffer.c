@@ -179,7 +179,7 @@ static bool shows(const struct tp_plane *p, const struct tp_kms_fb *fb,
     if (!shown || !file)
         return shown && shown == fb;
     return shown->owner == file ||
-           (!shown->owner && p->kind == TP_KMS_CURSOR && tp_is_master(file));
+           (!shown->owner && p->kind == TP_KMS_CURSOR && tp_master_is(file));
 }
 
 /* Switches off the planes that show this framebuffer, or any of this file. */
@@ -193,7 +193,7 @@ static void hide(struct tp_kms *kms, const struct tp_kms_fb *fb, const struct tp
         tp_state_plane_crtc(kms, i, TP_KMS_NONE);
     }
     if (kms->state.planes)
-        tp_commit(kms, TP_COMMIT_NOW, NULL);
+        tp_atomic_commit(kms, TP_COMMIT_NOW, NULL);
 }
 
 void tp_fbs_release(struct tp_kms_file *file)
@@ -274,7 +274,7 @@ int tp_ioctl_close_fb(struct tp_ioctl_call *c, void *arg)
 
 static bool may_have_handles(const struct tp_kms_file *file)
 {
-    return tp_is_master(file) || file->privileged;
+    return tp_master_is(file) || file->privileged;
 }
 
 int tp_ioctl_get_fb(struct tp_ioctl_call *c, void *arg)
@@ -352,5 +352,5 @@ int tp_ioctl_dirty_fb(struct tp_ioctl_call *c, void *arg)
             c->kms->crtcs[s->crtc].dirty = true;
     }
     tp_state_begin(c->kms, c->file, c->call);
-    return tp_commit(c->kms, TP_COMMIT_NOW, NULL);
+    return tp_atomic_commit(c->kms, TP_COMMIT_NOW, NULL);
 }

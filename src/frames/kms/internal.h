@@ -254,7 +254,7 @@ uint64_t tp_atomic_get(const struct tp_kms *kms, enum tp_object_kind kind, unsig
                        enum tp_property p);
 
 /* --- check.c --- */
-int tp_check(struct tp_kms *kms);
+int tp_atomic_check(struct tp_kms *kms);
 
 /* --- commit.c --- */
 
@@ -271,7 +271,7 @@ enum tp_commit_how { TP_COMMIT_BLOCKING, TP_COMMIT_NONBLOCK, TP_COMMIT_NOW };
 /* Checks and carries out the state of the device, which it clears. NOW: changes the state at once
  * and shows it as soon as what is under way is done; nobody waits. 0, TP_KMS_WAITS or a negative
  * errno. */
-int tp_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter);
+int tp_atomic_commit(struct tp_kms *kms, enum tp_commit_how how, void *waiter);
 bool tp_commit_busy(const struct tp_kms *kms, unsigned crtc);
 void tp_commits_forget(struct tp_kms_file *file); /* events of it */
 void tp_commits_finish(struct tp_kms *kms);
@@ -331,7 +331,7 @@ struct tp_master {
 };
 void tp_master_open(struct tp_kms_file *file);
 void tp_master_release(struct tp_kms_file *file);
-bool tp_is_master(const struct tp_kms_file *file);
+bool tp_master_is(const struct tp_kms_file *file);
 
 /* --- snapshot.c --- */
 void tp_image_fixed(struct tp_kms *kms); /* all of it */
@@ -424,15 +424,16 @@ struct tp_kms {
     struct tp_snapshot *image; /* owned: what queries are answered from */
     bool changed;
     bool sync_changed; /* a syncobj has, since those who wait for one were looked at */
-    bool again; /* the last tp_commit could not begin yet: the whole call is made again later */
+    bool again; /* the last tp_atomic_commit could not begin yet: the whole call is made again later
+                 */
 };
 
 /* The index of the CRTC, connector, encoder or plane with that id, or TP_KMS_NONE. */
-int tp_find_object(const struct tp_kms *kms, uint64_t id, uint32_t type);
+int tp_object_find(const struct tp_kms *kms, uint64_t id, uint32_t type);
 /* Notes that the image has changed; and tells the surroundings of it, once at the end of each call
  * from there. */
-void tp_changed(struct tp_kms *kms);
-void tp_tell(struct tp_kms *kms);
+void tp_kms_changed(struct tp_kms *kms);
+void tp_kms_tell(struct tp_kms *kms);
 
 /* --- ioctl.c --- */
 struct tp_ioctl_call {

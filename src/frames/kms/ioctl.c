@@ -127,7 +127,7 @@ int tp_ioctl_dispatch(struct tp_kms_file *file, struct tp_drm_call *call, void *
         return -EACCES;
     if (r->needs & AUTH && !file->authenticated)
         return -EACCES;
-    if (r->needs & MASTER && !tp_is_master(file))
+    if (r->needs & MASTER && !tp_master_is(file))
         return -EACCES;
     struct tp_ioctl_call c = {file->kms, file, call, waiter};
     size_t whole = _IOC_SIZE(r->request);
@@ -149,7 +149,7 @@ int tp_kms_ioctl(struct tp_kms_file *file, struct tp_drm_call *call, void *waite
     int r = tp_ioctl_dispatch(file, call, waiter);
     if (file->kms->sync_changed)
         tp_sync_look(file->kms);
-    tp_tell(file->kms);
+    tp_kms_tell(file->kms);
     return r;
 }
 

@@ -56,7 +56,7 @@ static int set_config(struct tp_ioctl_call *c, unsigned crtc, const struct drm_m
         tp_state_mode(kms, k, NULL);
         k->active = false;
     }
-    return tp_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
+    return tp_atomic_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
 }
 
 int tp_ioctl_set_crtc(struct tp_ioctl_call *c, void *arg)
@@ -65,7 +65,7 @@ int tp_ioctl_set_crtc(struct tp_ioctl_call *c, void *arg)
     struct tp_kms *kms = c->kms;
     if (a->x & 0xffff0000 || a->y & 0xffff0000)
         return -ERANGE;
-    int i = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+    int i = tp_object_find(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     if (i < 0)
         return -ENOENT;
     const struct tp_plane *primary = &kms->planes[kms->crtcs[i].primary];
@@ -96,7 +96,7 @@ int tp_ioctl_set_crtc(struct tp_ioctl_call *c, void *arg)
     for (unsigned k = 0; k < a->count_connectors; k++) {
         if (!ids)
             return -EFAULT;
-        int n = tp_find_object(kms, ids[k], DRM_MODE_OBJECT_CONNECTOR);
+        int n = tp_object_find(kms, ids[k], DRM_MODE_OBJECT_CONNECTOR);
         if (n < 0)
             return -ENOENT;
         connectors |= 1u << n;
@@ -134,21 +134,21 @@ static int set_plane(struct tp_ioctl_call *c, unsigned plane, int crtc, struct t
     s->src_y = fb ? a->src_y : 0;
     s->src_w = fb ? a->src_w : 0;
     s->src_h = fb ? a->src_h : 0;
-    return tp_commit(kms, cursor ? TP_COMMIT_NOW : TP_COMMIT_BLOCKING, c->waiter);
+    return tp_atomic_commit(kms, cursor ? TP_COMMIT_NOW : TP_COMMIT_BLOCKING, c->waiter);
 }
 
 int tp_ioctl_set_plane(struct tp_ioctl_call *c, void *arg)
 {
     const struct drm_mode_set_plane *a = arg;
     struct tp_kms *kms = c->kms;
-    int plane = tp_find_object(kms, a->plane_id, DRM_MODE_OBJECT_PLANE);
+    int plane = tp_object_find(kms, a->plane_id, DRM_MODE_OBJECT_PLANE);
     if (plane < 0)
         return -ENOENT;
     struct tp_kms_fb *fb = NULL;
     int crtc = TP_KMS_NONE;
     if (a->fb_id) {
         fb = tp_fb_find(kms, a->fb_id);
-        crtc = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+        crtc = tp_object_find(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
         if (!fb || crtc < 0)
             return -ENOENT;
     }
@@ -161,7 +161,7 @@ static int cursor(struct tp_ioctl_call *c, const struct drm_mode_cursor2 *a)
     struct tp_kms *kms = c->kms;
     if (!a->flags || a->flags & ~(uint32_t)DRM_MODE_CURSOR_FLAGS)
         return -EINVAL;
-    int i = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+    int i = tp_object_find(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     if (i < 0)
         return -ENOENT;
     struct tp_crtc *crtc = &kms->crtcs[i];
@@ -223,7 +223,7 @@ int tp_ioctl_page_flip(struct tp_ioctl_call *c, void *arg)
     /* No target: DRM_CAP_PAGE_FLIP_TARGET is 0. */
     if (a->flags & ~(uint32_t)(DRM_MODE_PAGE_FLIP_EVENT | DRM_MODE_PAGE_FLIP_ASYNC) || a->sequence)
         return -EINVAL;
-    int i = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+    int i = tp_object_find(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     if (i < 0)
         return -ENOENT;
     struct tp_crtc *crtc = &kms->crtcs[i];
@@ -251,12 +251,12 @@ int tp_ioctl_page_flip(struct tp_ioctl_call *c, void *arg)
             return -ENOMEM;
         }
     }
-    return tp_commit(kms, TP_COMMIT_NONBLOCK, c->waiter);
+    return tp_atomic_commit(kms, TP_COMMIT_NONBLOCK, c->waiter);
 }
 
 static struct tp_crtc *gamma_of(struct tp_kms *kms, const struct drm_mode_crtc_lut *a, int *error)
 {
-    int i = tp_find_object(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+    int i = tp_object_find(kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     *error = i < 0                              ? -ENOENT
              : a->gamma_size != TP_KMS_GAMMA    ? -EINVAL
              : !a->red || !a->green || !a->blue ? -EFAULT
@@ -299,5 +299,5 @@ int tp_ioctl_set_gamma(struct tp_ioctl_call *c, void *arg)
     struct tp_crtc_state *s = tp_state_crtc(kms, (unsigned)(crtc - kms->crtcs));
     tp_blob_put(kms, s->gamma);
     s->gamma = b;
-    return tp_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
+    return tp_atomic_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
 }

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 
-bool tp_is_master(const struct tp_kms_file *file)
+bool tp_master_is(const struct tp_kms_file *file)
 {
     return file->is_master && file->master == file->kms->master;
 }
@@ -57,7 +57,7 @@ void tp_master_open(struct tp_kms_file *file)
 
 void tp_master_release(struct tp_kms_file *file)
 {
-    if (tp_is_master(file))
+    if (tp_master_is(file))
         drop(file->kms);
     put(file->master);
     file->master = NULL;
@@ -73,7 +73,7 @@ int tp_ioctl_set_master(struct tp_ioctl_call *c, void *arg)
     (void)arg;
     if (!may(c->file))
         return -EACCES;
-    if (tp_is_master(c->file))
+    if (tp_master_is(c->file))
         return 0;
     if (c->kms->master)
         return -EBUSY;
@@ -89,7 +89,7 @@ int tp_ioctl_drop_master(struct tp_ioctl_call *c, void *arg)
     (void)arg;
     if (!may(c->file))
         return -EACCES;
-    if (!tp_is_master(c->file))
+    if (!tp_master_is(c->file))
         return -EINVAL;
     drop(c->kms);
     return 0;

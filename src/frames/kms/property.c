@@ -175,12 +175,12 @@ static int set_dpms(struct tp_ioctl_call *c, unsigned connector, uint64_t mode)
         return 0;
     k->dpms = to;
     tp_image_connector(kms, connector);
-    tp_changed(kms);
+    tp_kms_changed(kms);
     if (k->state.crtc == TP_KMS_NONE)
         return 0;
     tp_state_connector(kms, connector);
     tp_state_crtc(kms, (unsigned)k->state.crtc)->active = to == DRM_MODE_DPMS_ON;
-    int r = tp_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
+    int r = tp_atomic_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
     if (r < 0 || kms->again) {
         k->dpms = old;
         tp_image_connector(kms, connector);
@@ -213,7 +213,7 @@ int tp_ioctl_set_property(struct tp_ioctl_call *c, void *arg)
         return r;
     }
     memset(kms->state.out_fence, 0, sizeof kms->state.out_fence);
-    return tp_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
+    return tp_atomic_commit(kms, TP_COMMIT_BLOCKING, c->waiter);
 }
 
 int tp_ioctl_connector_property(struct tp_ioctl_call *c, void *arg)

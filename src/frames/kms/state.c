@@ -199,5 +199,5 @@ void tp_state_swap(struct tp_kms *kms)
             tp_image_connector(kms, i);
     }
     st->planes = st->crtcs = st->connectors = 0;
-    tp_changed(kms);
+    tp_kms_changed(kms);
 }

@@ -98,7 +98,7 @@ void tp_sync_look(struct tp_kms *kms)
 void tp_kms_fds_ready(struct tp_kms *kms)
 {
     tp_sync_look(kms);
-    tp_tell(kms);
+    tp_kms_tell(kms);
 }
 
 unsigned tp_kms_poll_fds(const struct tp_kms *kms, int *fds, unsigned n)

@@ -147,7 +147,7 @@ int tp_ioctl_wait_vblank(struct tp_ioctl_call *c, void *arg)
 int tp_ioctl_get_sequence(struct tp_ioctl_call *c, void *arg)
 {
     struct drm_crtc_get_sequence *a = arg;
-    int i = tp_find_object(c->kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+    int i = tp_object_find(c->kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     if (i < 0)
         return -ENOENT;
     const struct tp_crtc *k = &c->kms->crtcs[i];
@@ -162,7 +162,7 @@ int tp_ioctl_get_sequence(struct tp_ioctl_call *c, void *arg)
 int tp_ioctl_queue_sequence(struct tp_ioctl_call *c, void *arg)
 {
     struct drm_crtc_queue_sequence *a = arg;
-    int i = tp_find_object(c->kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
+    int i = tp_object_find(c->kms, a->crtc_id, DRM_MODE_OBJECT_CRTC);
     if (i < 0)
         return -ENOENT;
     if (a->flags & ~(uint32_t)(DRM_CRTC_SEQUENCE_RELATIVE | DRM_CRTC_SEQUENCE_NEXT_ON_MISS))
