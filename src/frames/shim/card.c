@@ -282,6 +282,14 @@ struct tp_card *tp_card_get(int fd)
     }
 }
 
+bool tp_card_is_still(struct tp_card *c, int fd)
+{
+    if (socket_inode(fd) == c->inode)
+        return true;
+    tp_card_forget_fd(fd);
+    return false;
+}
+
 bool tp_card_is_known(int fd)
 {
     return tp_fds_get(fd).kind == TP_FD_CARD;

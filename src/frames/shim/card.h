@@ -25,6 +25,10 @@ void tp_card_put(struct tp_card *card);
  * yes. */
 bool tp_card_is_known(int fd);
 
+/* Is the descriptor still the card's? It may have been closed past the shim, and be something else by now;
+ * then that is noted. One system call. */
+bool tp_card_is_still(struct tp_card *card, int fd);
+
 /* fd: one of the card's. */
 int tp_card_ioctl(struct tp_card *card, int fd, unsigned long request, void *arg);
 int tp_card_map(struct tp_card *card, int fd, uint64_t offset, int *memory, uint64_t *bytes);

@@ -72,6 +72,10 @@ static bool map_card(void *address, size_t length, int protection, int flags, in
 
     if (!card)
         return false;
+    if (!tp_card_is_still(card, fd)) {
+        tp_card_put(card);
+        return false;
+    }
     r = tp_card_map(card, fd, offset, &memory, &bytes);
     tp_card_put(card);
     *out = MAP_FAILED;
@@ -114,9 +118,9 @@ static bool may_be_card(int fd, int flags, const void *mapped)
             if (mapped != MAP_FAILED || !may_be_card(fd, flags, mapped))                           \
                 return mapped;                                                                     \
         }                                                                                          \
-        if (!map_card(address, length, protection, flags, fd, (uint64_t)offset, &mapped))          \
-            errno = ENODEV;                                                                        \
-        return mapped;                                                                             \
+        if (map_card(address, length, protection, flags, fd, (uint64_t)offset, &mapped))           \
+            return mapped;                                                                         \
+        return TP_REAL(name)(address, length, protection, flags, fd, offset);                      \
     }
 
 MAP_CALL(mmap, off_t)

@@ -1,7 +1,8 @@
-/* Calls of libudev's monitor (uevent.h). */
+/* Calls of libudev's monitor (uevent.h); and descriptors that come in messages. */
 #include "frames/shim/preload.h"
 
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "frames/shim/real.h"
@@ -50,10 +51,32 @@ TP_EXPORT int getsockname(int fd, struct sockaddr *address, socklen_t *bytes)
     return 0;
 }
 
+/* What has come is new, whatever bore its number before. */
+static void forget_received(struct msghdr *msg)
+{
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+        if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+            continue;
+        for (size_t at = 0; at + sizeof(int) <= c->cmsg_len - CMSG_LEN(0); at += sizeof(int)) {
+            int fd;
+
+            memcpy(&fd, CMSG_DATA(c) + at, sizeof fd);
+            tp_forget(fd);
+        }
+    }
+}
+
 TP_EXPORT ssize_t recvmsg(int fd, struct msghdr *msg, int flags)
 {
-    if (!is_uevent(fd))
-        return TP_REAL(recvmsg)(fd, msg, flags);
+    if (!is_uevent(fd)) {
+        ssize_t n = TP_REAL(recvmsg)(fd, msg, flags);
+        int kept = errno;
+
+        if (n >= 0 && msg->msg_controllen > 0)
+            forget_received(msg);
+        errno = kept;
+        return n;
+    }
     return answer((int)tp_uevent_receive(fd, msg, flags));
 }
 

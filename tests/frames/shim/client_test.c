@@ -697,6 +697,7 @@ static void a_card_lives_as_long_as_any_of_its_descriptors(void **state)
 static void a_client_that_closes_what_it_does_not_know_keeps_its_card(void **state)
 {
     int fd = open_card();
+    void *p;
 
     (void)state;
     ask_server(fd);
@@ -707,6 +708,12 @@ static void a_client_that_closes_what_it_does_not_know_keeps_its_card(void **sta
     ask_server(fd);
     syscall(SYS_close_range, fd + 1, ~0u, 0); /* behind the shim's back */
     ask_server(fd);
+    syscall(SYS_close, fd);
+    assert_int_equal(syscall(SYS_memfd_create, "other", 0), fd);
+    assert_int_equal(ftruncate(fd, 4096), 0);
+    p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+    assert_true(p != MAP_FAILED);
+    munmap(p, 4096);
     close(fd);
 }
 
