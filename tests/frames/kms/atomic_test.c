@@ -551,7 +551,7 @@ static void arrays_without_an_address_are_a_fault(void **state)
 static void outlandish_addresses_and_counts_are_refused(void **state)
 {
     (void)state;
-    if (!is_real())
+    if (!is_kernels())
         skip();
     struct request r = {0};
     add(&r, card, o.crtc, "ACTIVE", 1);

@@ -132,6 +132,17 @@ static void variable_refresh_is_switched_on_and_off(void **state)
         assert_false(shown(o.index)->vrr);
 }
 
+/* Every atomic CRTC has the property (drm_crtc.c); where the screen has no range it means nothing. */
+static void variable_refresh_without_a_range_is_only_noted(void **state)
+{
+    (void)state;
+    only_ours();
+    light_up(card, &second, 0);
+    assert_ok(one(second.crtc, "VRR_ENABLED", 1));
+    assert_int_equal(property_value(card, second.crtc, "VRR_ENABLED"), 1);
+    assert_false(shown(second.index)->vrr);
+}
+
 static uint32_t hdr_blob(uint32_t less)
 {
     struct hdr_output_metadata m = {0};
@@ -218,6 +229,7 @@ int main(void)
         lit(the_gamma_property_takes_whole_entries),
         lit(variable_refresh_is_offered_where_there_is_a_range),
         lit(variable_refresh_is_switched_on_and_off),
+        lit(variable_refresh_without_a_range_is_only_noted),
         lit(hdr_metadata_reaches_the_screen),
         lit(hdr_metadata_has_one_size),
         lit(hdr_is_only_where_the_screen_has_it),

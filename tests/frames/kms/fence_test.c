@@ -65,8 +65,15 @@ static void a_nonblocking_commit_does_not_wait(void **state)
 static void a_second_nonblocking_commit_is_busy(void **state)
 {
     (void)state;
-    if (is_real())
-        tick(o.index);
+    if (is_real()) {
+        /* As in flip_test: ours may show one before the refresh that is to come. */
+        struct request each[2] = {flip_with(1, NULL, -1), flip_with(0, NULL, -1)};
+        int got = 0;
+        for (unsigned i = 0; i < 5 && got == 0; i++)
+            got = commit(card, &each[i % 2], DRM_MODE_ATOMIC_NONBLOCK, 0);
+        assert_errno(got, EBUSY);
+        return;
+    }
     struct request r = flip_with(1, NULL, -1);
     uint32_t flags = DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT;
     assert_ok(commit(card, &r, flags, 1));

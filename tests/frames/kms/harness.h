@@ -53,6 +53,8 @@ struct tp_kms_config usual_config(void);
 
 /* A kernel's card or the shim's, of which only ioctls are known. */
 bool is_real(void);
+/* The former only. */
+bool is_kernels(void);
 /* Skips the test with a real card: it looks inside, or drives what only our device lets it. */
 #define only_ours()                                                                                \
     do {                                                                                           \

@@ -48,6 +48,9 @@ void own_cancel(struct pending *p);
 int real_open(bool privileged, struct file **out);
 void real_close(struct file *f);
 int real_call(struct file *f, unsigned long request, void *arg);
+/* Ours behind the shim? */
+bool real_is_turnpike(struct file *f);
+void real_reset(struct file *f);
 int real_fence(void);
 void real_signal(int fd);
 

@@ -16,6 +16,47 @@ static bool become(uid_t uid)
     return geteuid() == uid || seteuid(uid) == 0;
 }
 
+bool real_is_turnpike(struct file *f)
+{
+    char name[16] = "";
+    struct drm_version v = {.name = name, .name_len = sizeof name - 1};
+    return real_call(f, DRM_IOCTL_VERSION, &v) == 0 && !strcmp(name, TP_KMS_DRIVER);
+}
+
+/* What those before left on the screen: a card stays as it was set when its last client goes. */
+void real_reset(struct file *f)
+{
+    static const struct {
+        const char *name;
+        uint64_t value;
+    } usual[] = {{"rotation", DRM_MODE_ROTATE_0}, {"alpha", 0xffff}, {"VRR_ENABLED", 0},
+                 {"GAMMA_LUT", 0}, {"HDR_OUTPUT_METADATA", 0}, {"Colorspace", 0}, {"DPMS", 0}};
+    struct lineup l;
+    get_lineup(f, &l);
+    for (unsigned i = 0; i < l.n_crtcs; i++)
+        assert_ok(set_crtc(f, l.crtcs[i], 0, 0, 0, NULL, 0, NULL));
+    for (unsigned i = 0; i < l.n_planes; i++) {
+        struct drm_mode_set_plane off = {.plane_id = l.planes[i]};
+        assert_ok(drm(f, DRM_IOCTL_MODE_SETPLANE, &off));
+    }
+    const struct {
+        const uint32_t *ids;
+        unsigned n;
+        uint32_t type;
+    } all[] = {{l.planes, l.n_planes, DRM_MODE_OBJECT_PLANE},
+               {l.crtcs, l.n_crtcs, DRM_MODE_OBJECT_CRTC},
+               {l.connectors, l.n_connectors, DRM_MODE_OBJECT_CONNECTOR}};
+    for (unsigned k = 0; k < COUNT(all); k++)
+        for (unsigned i = 0; i < all[k].n; i++)
+            for (unsigned j = 0; j < COUNT(usual); j++) {
+                uint64_t value;
+                if (get_property(f, all[k].ids[i], all[k].type, usual[j].name, NULL, &value) &&
+                    value != usual[j].value)
+                    assert_ok(set_property(f, all[k].ids[i], all[k].type, usual[j].name,
+                                           usual[j].value));
+            }
+}
+
 int real_open(bool privileged, struct file **out)
 {
     struct file *f = calloc(1, sizeof *f);
@@ -68,9 +109,7 @@ int real_fence(void)
 {
     int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
     if (timeline < 0) {
-        char name[16] = "";
-        struct drm_version v = {.name = name, .name_len = sizeof name - 1};
-        if (real_call(card, DRM_IOCTL_VERSION, &v) == 0 && !strcmp(name, TP_KMS_DRIVER))
+        if (real_is_turnpike(card))
             return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         skip();
     }

@@ -82,7 +82,7 @@ static void no_address_is_a_fault(void **state)
 static void a_bad_address_is_a_fault(void **state)
 {
     (void)state;
-    if (!is_real())
+    if (!is_kernels())
         skip();
     struct drm_mode_create_blob c = {.data = 0xdeadbee0, .length = sizeof mode};
     assert_errno(drm(card, DRM_IOCTL_MODE_CREATEPROPBLOB, &c), EFAULT);

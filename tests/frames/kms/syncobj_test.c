@@ -1,5 +1,6 @@
 /* Sync objects, binary and timeline (drm_syncobj.c). */
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -622,6 +623,13 @@ static bool event_is_set(int fd)
     return eventfd_read(fd, &value) == 0;
 }
 
+/* A real server hears of a fence in its own time. */
+static bool event_comes(int fd)
+{
+    poll(&(struct pollfd){fd, POLLIN, 0}, 1, is_real() ? 1000 : 0);
+    return event_is_set(fd);
+}
+
 static int watch(uint32_t handle, uint64_t point, int fd, uint32_t flags)
 {
     struct drm_syncobj_eventfd e = {.handle = handle, .point = point, .fd = fd, .flags = flags};
@@ -638,9 +646,9 @@ static void an_eventfd_is_told_of_a_point(void **state)
     assert_ok(signal_point(a, 1));
     assert_false(event_is_set(fd));
     assert_ok(signal_point(a, 2));
-    assert_true(event_is_set(fd));
+    assert_true(event_comes(fd));
     assert_ok(watch(a, 1, fd, 0)); /* over already */
-    assert_true(event_is_set(fd));
+    assert_true(event_comes(fd));
     assert_ok(signal_point(a, 3));
     assert_false(event_is_set(fd)); /* once */
     close(fd);
@@ -657,10 +665,10 @@ static void an_eventfd_is_told_of_a_fence(void **state)
     assert_ok(watch(a, 0, early, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE));
     assert_false(event_is_set(early));
     assert_ok(import_fence(a, fence));
-    assert_true(event_is_set(early));
+    assert_true(event_comes(early));
     assert_false(event_is_set(fd));
     signal_fence(fence);
-    assert_true(event_is_set(fd));
+    assert_true(event_comes(fd));
     close(fd);
     close(early);
     close(fence);
