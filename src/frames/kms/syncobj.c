@@ -114,6 +114,7 @@ void tp_syncobjs_finish(struct tp_kms *kms)
 {
     while (kms->syncobjs)
         destroy(kms, kms->syncobjs);
+    tp_sync_events_finish(kms);
 }
 
 unsigned tp_syncobjs_count(const struct tp_kms *kms)
@@ -203,14 +204,32 @@ static int export_sync_file(struct tp_ioctl_call *c, struct drm_syncobj_handle *
         return -ENOENT;
     if (!tp_syncobj_available(s, 0))
         return -EINVAL;
-    struct tp_fence *f = tp_syncobj_fence(s, 0);
-    if (f && !tp_fence_signalled(f))
-        return give(c, fcntl(f->fd, F_DUPFD_CLOEXEC, 0), &a->fd);
-    int fd = c->kms->ops.fence_make(c->kms->data);
-    if (fd < 0)
-        return fd;
-    c->kms->ops.fence_signal(c->kms->data, fd);
-    return give(c, fd, &a->fd);
+    struct tp_fence *f;
+    int r = tp_syncobj_fence(s, 0, &f);
+    if (r < 0)
+        return r;
+    bool signalled = tp_fence_signalled(f);
+    if (!signalled && !f->n_parts) {
+        r = give(c, fcntl(f->fd, F_DUPFD_CLOEXEC, 0), &a->fd);
+        goto put;
+    }
+    /* One of our own, signalled now, or when all that it stands for are. */
+    r = -EMFILE;
+    if (!signalled && !tp_sync_fd_room(c))
+        goto put;
+    int ours = c->kms->ops.fence_make(c->kms->data);
+    r = ours < 0 ? ours : give(c, fcntl(ours, F_DUPFD_CLOEXEC, 0), &a->fd);
+    if (ours >= 0 && (signalled || r < 0)) {
+        c->kms->ops.fence_signal(c->kms->data, ours);
+        close(ours);
+    }
+    if (!signalled && r == 0)
+        tp_sync_signal_later(c, f, ours);
+    else if (!signalled)
+        tp_account_give_back(c->file->account);
+put:
+    tp_fence_put(f);
+    return r;
 }
 
 int tp_ioctl_syncobj_export(struct tp_ioctl_call *c, void *arg)
@@ -307,12 +326,10 @@ int tp_ioctl_syncobj_transfer(struct tp_ioctl_call *c, void *arg)
             return -EINVAL;
         return tp_sync_transfer_later(c, from, a->src_point);
     }
-    struct tp_fence *f = tp_syncobj_fence(from, a->src_point);
-    if (f)
-        f->refs++;
-    else
-        f = tp_fence_signalled_one();
-    int r = 0;
+    struct tp_fence *f;
+    int r = tp_syncobj_fence(from, a->src_point, &f);
+    if (r < 0)
+        return r;
     if (a->dst_point)
         r = tp_syncobj_add_point(to, f, a->dst_point);
     else

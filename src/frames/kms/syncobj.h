@@ -4,11 +4,13 @@
 
 #include "frames/kms/internal.h"
 
-/* Signalled, or a descriptor that will poll readable. */
+/* Signalled, or a descriptor that will poll readable, or several fences of this kind. */
 struct tp_fence {
     unsigned refs;
     int fd;                     /* owned; -1: signalled */
     struct tp_account *account; /* one of its descriptors, if there is one */
+    unsigned n_parts; /* 0: it is one by itself; else it is signalled when all of them are */
+    struct tp_fence *parts[]; /* a reference each; they have no parts */
 };
 
 /* Nothing, a fence, or a timeline: fences for rising points, each also waiting for those before it.
@@ -42,6 +44,7 @@ struct tp_fence *tp_fence_of_fd(struct tp_account *account, int fd);
 void tp_fence_put(struct tp_fence *f); /* NULL is fine */
 bool tp_fence_signalled(const struct tp_fence *f);
 
+#define TP_MAX_PARTS  256u
 #define TP_MAX_POINTS 1024u /* without a signal, of one timeline */
 /* NULL takes the fence away. */
 void tp_syncobj_replace(struct tp_syncobj *s, struct tp_fence *f);
@@ -50,8 +53,11 @@ int tp_syncobj_add_point(struct tp_syncobj *s, struct tp_fence *f, uint64_t poin
 /* Has the point a fence? 0: the current fence. */
 bool tp_syncobj_available(const struct tp_syncobj *s, uint64_t point);
 bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point);
-/* The fence of an available point; borrowed; NULL: it is signalled. */
-struct tp_fence *tp_syncobj_fence(struct tp_syncobj *s, uint64_t point);
+/* The fence of an available point, which holds those before it too: a reference for the caller.
+ * -ENOMEM: more than TP_MAX_PARTS of them are not signalled. */
+int tp_syncobj_fence(struct tp_syncobj *s, uint64_t point, struct tp_fence **out);
+/* As tp_syncobj_fds, of one fence. */
+unsigned tp_fence_fds(const struct tp_fence *f, int *fds, unsigned n, unsigned have);
 /* Adds to fds (have of n are there) those that the point hangs on, signalled or not; answers how
  * many there are now, with those that had no room. */
 unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n,
@@ -64,6 +70,10 @@ int tp_syncobj_array(struct tp_kms_file *file, uint64_t handles, uint32_t n,
                      struct tp_syncobj ***out);
 /* Charges the file for one descriptor more; false: it has too many. */
 bool tp_sync_fd_room(struct tp_ioctl_call *c);
+/* Gives out a descriptor for a fence that has parts: signalled when it is. Moves fd, for which the
+ * account has been asked; takes a reference of the fence. */
+void tp_sync_signal_later(struct tp_ioctl_call *c, struct tp_fence *f, int fd);
+void tp_sync_events_finish(struct tp_kms *kms);
 /* Ends with its events untold. */
 void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s);
 /* Makes a transfer again once the source's point has a fence. TP_KMS_WAITS. */

@@ -21,9 +21,11 @@ struct tp_sync_wait {
     bool transfer;   /* the call is made again, not ended */
 };
 
+/* A descriptor to be told: an eventfd of a syncobj's point, or what was given out for a fence. */
 struct tp_sync_event {
     struct tp_sync_event *next;
-    struct tp_syncobj *object; /* not counted: it takes its events with it */
+    struct tp_fence *fence;    /* a reference; NULL: an eventfd's */
+    struct tp_syncobj *object; /* not counted: it takes its events with it; NULL: a fence's */
     uint64_t point;
     uint32_t flags;
     int fd;                     /* owned */
@@ -60,6 +62,7 @@ static bool wait_is_over(struct tp_sync_wait *w)
 
 static void forget(struct tp_sync_event *e)
 {
+    tp_fence_put(e->fence);
     close(e->fd);
     tp_account_give_back(e->account);
     free(e);
@@ -68,12 +71,16 @@ static void forget(struct tp_sync_event *e)
 static void look_at_events(struct tp_kms *kms)
 {
     for (struct tp_sync_event **at = &kms->sync_events, *e; (e = *at);) {
-        if (!over(e->object, e->point, e->flags)) {
+        bool now = e->fence ? tp_fence_signalled(e->fence) : over(e->object, e->point, e->flags);
+        if (!now) {
             at = &e->next;
             continue;
         }
         *at = e->next;
-        eventfd_write(e->fd, 1);
+        if (e->fence)
+            kms->ops.fence_signal(kms->data, e->fd);
+        else
+            eventfd_write(e->fd, 1);
         forget(e);
     }
 }
@@ -109,8 +116,31 @@ unsigned tp_kms_poll_fds(const struct tp_kms *kms, int *fds, unsigned n)
             have = tp_syncobj_fds(w->sync->objects[i], w->sync->points ? w->sync->points[i] : 0,
                                   fds, n, have);
     for (const struct tp_sync_event *e = kms->sync_events; e; e = e->next)
-        have = tp_syncobj_fds(e->object, e->point, fds, n, have);
+        have = e->fence ? tp_fence_fds(e->fence, fds, n, have)
+                        : tp_syncobj_fds(e->object, e->point, fds, n, have);
     return have;
+}
+
+void tp_sync_events_finish(struct tp_kms *kms)
+{
+    for (struct tp_sync_event *e; (e = kms->sync_events);) {
+        kms->sync_events = e->next;
+        forget(e);
+    }
+}
+
+void tp_sync_signal_later(struct tp_ioctl_call *c, struct tp_fence *f, int fd)
+{
+    struct tp_sync_event *e = tp_calloc(1, sizeof *e);
+    f->refs++;
+    *e = (struct tp_sync_event){
+        .next = c->kms->sync_events,
+        .fence = f,
+        .fd = fd,
+        .account = c->file->account,
+    };
+    c->kms->sync_events = e;
+    c->kms->sync_changed = true;
 }
 
 void tp_sync_events_forget(struct tp_kms *kms, const struct tp_syncobj *s)

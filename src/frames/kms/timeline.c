@@ -59,13 +59,27 @@ void tp_fence_put(struct tp_fence *f)
         close(f->fd);
     if (f->account)
         tp_account_give_back(f->account);
+    for (unsigned i = 0; i < f->n_parts; i++)
+        tp_fence_put(f->parts[i]);
     free(f);
 }
 
 bool tp_fence_signalled(const struct tp_fence *f)
 {
+    for (unsigned i = 0; i < f->n_parts; i++)
+        if (!tp_fence_signalled(f->parts[i]))
+            return false;
     struct pollfd p = {.fd = f->fd, .events = POLLIN};
     return f->fd < 0 || poll(&p, 1, 0) > 0;
+}
+
+unsigned tp_fence_fds(const struct tp_fence *f, int *fds, unsigned n, unsigned have)
+{
+    for (unsigned i = 0; i < f->n_parts; i++)
+        have = tp_fence_fds(f->parts[i], fds, n, have);
+    if (f->fd >= 0 && have++ < n)
+        fds[have - 1] = f->fd;
+    return have;
 }
 
 /* Forgets the points that are signalled, from the first on. */
@@ -121,17 +135,50 @@ bool tp_syncobj_available(const struct tp_syncobj *s, uint64_t point)
     return point <= s->last;
 }
 
-struct tp_fence *tp_syncobj_fence(struct tp_syncobj *s, uint64_t point)
+/* Adds what is not signalled of f, each once. false: no room. */
+static bool add_parts(struct tp_fence **parts, unsigned *n, struct tp_fence *f)
 {
-    if (!s->timeline)
-        return s->fence;
+    for (unsigned i = 0; i < f->n_parts; i++)
+        if (!add_parts(parts, n, f->parts[i]))
+            return false;
+    if (f->n_parts || tp_fence_signalled(f))
+        return true;
+    for (unsigned i = 0; i < *n; i++)
+        if (parts[i] == f)
+            return true;
+    if (*n == TP_MAX_PARTS)
+        return false;
+    parts[(*n)++] = f;
+    return true;
+}
+
+int tp_syncobj_fence(struct tp_syncobj *s, uint64_t point, struct tp_fence **out)
+{
+    struct tp_fence *parts[TP_MAX_PARTS];
+    unsigned n = 0;
+    if (s->fence) {
+        s->fence->refs++;
+        *out = s->fence;
+        return 0;
+    }
     collect(s);
-    if (!s->n_points || (point && point <= s->done))
-        return NULL;
-    for (unsigned i = 0; point && i < s->n_points; i++)
-        if (s->points[i].value >= point)
-            return s->points[i].fence;
-    return s->points[s->n_points - 1].fence;
+    for (unsigned i = 0; i < s->n_points && !(point && point <= s->done); i++) {
+        if (!add_parts(parts, &n, s->points[i].fence))
+            return -ENOMEM;
+        if (point && s->points[i].value >= point)
+            break;
+    }
+    struct tp_fence *f = n == 1 ? parts[0] : tp_calloc(1, sizeof *f + n * sizeof *parts);
+    f->refs++;
+    *out = f;
+    if (n == 1)
+        return 0;
+    f->fd = -1;
+    for (f->n_parts = 0; f->n_parts < n; f->n_parts++) {
+        parts[f->n_parts]->refs++;
+        f->parts[f->n_parts] = parts[f->n_parts];
+    }
+    return 0;
 }
 
 bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point)
@@ -145,12 +192,11 @@ bool tp_syncobj_signalled(struct tp_syncobj *s, uint64_t point)
 unsigned tp_syncobj_fds(const struct tp_syncobj *s, uint64_t point, int *fds, unsigned n,
                         unsigned have)
 {
-    const struct tp_fence *one = s->timeline ? NULL : s->fence;
-    for (unsigned i = 0; one || i < s->n_points; i++) {
-        const struct tp_fence *f = one ? one : s->points[i].fence;
-        if (f->fd >= 0 && have++ < n)
-            fds[have - 1] = f->fd;
-        if (one || (point && s->points[i].value >= point))
+    if (s->fence)
+        return tp_fence_fds(s->fence, fds, n, have);
+    for (unsigned i = 0; i < s->n_points; i++) {
+        have = tp_fence_fds(s->points[i].fence, fds, n, have);
+        if (point && s->points[i].value >= point)
             break;
     }
     return have;
