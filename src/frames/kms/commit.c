@@ -115,7 +115,7 @@ static struct tp_slot *show(struct tp_kms *kms, unsigned crtc, bool cursor, bool
     o->serial = ++kms->serial;
     o->active = c->state.active;
     o->async = async;
-    o->vrr = c->state.vrr;
+    o->vrr = c->state.vrr && kms->connectors[crtc].output.vrr_max_mhz;
     o->modeset = modeset;
     o->mode = mode_of(kms, crtc);
     const struct tp_connector_state *k = &kms->connectors[crtc].state;

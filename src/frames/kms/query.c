@@ -1,7 +1,7 @@
 /*
  * Queries, answered from a snapshot: in the client from shared memory, in the server from the
  * image. What is read of the block is held to the room that there is, whatever the block says, and
- * is read again when the block changed meanwhile. drm_mode_config.c, drm_connector.c, drm_plane.c,
+ * is read again when the block changed meanwhile; each word is read once. drm_mode_config.c, drm_connector.c, drm_plane.c,
  * drm_property.c, drm_mode_object.c, drm_ioctl.c.
  */
 #include "frames/kms/snapshot_layout.h"
@@ -13,6 +13,22 @@
 
 #define ARRAY(type, u64) ((type *)(uintptr_t)(u64))
 
+/* Another process may be writing: nothing of the block is read but by these two. */
+#define LOAD(member) __atomic_load_n(&(member), __ATOMIC_RELAXED)
+
+static void copy(void *to, const void *from, size_t bytes)
+{
+    uint8_t *out = to;
+    const uint8_t *in = from;
+    size_t i = 0;
+    for (; (uintptr_t)in % 4 == 0 && i + 4 <= bytes; i += 4) {
+        uint32_t word = LOAD(*(const tp_snapshot_word *)(in + i));
+        memcpy(out + i, &word, 4);
+    }
+    for (; i < bytes; i++)
+        out[i] = LOAD(in[i]);
+}
+
 struct reader {
     const struct tp_snapshot *s;
     const struct tp_snapshot_view *view;
@@ -21,16 +37,16 @@ struct reader {
 /* A count that is read once, and held to its room. */
 static uint32_t count(const uint32_t *n, uint32_t room)
 {
-    uint32_t v = *(const volatile uint32_t *)n;
+    uint32_t v = LOAD(*n);
     return v < room ? v : room;
 }
 
 /* All CRTCs, connectors, encoders and planes are in the block. */
 static int find(const struct reader *r, uint32_t id, enum tp_place_kind kind)
 {
-    if (id >= TP_SNAPSHOT_IDS || r->s->fixed.ids[id].kind != kind)
+    if (id >= TP_SNAPSHOT_IDS || LOAD(r->s->fixed.ids[id].kind) != kind)
         return -ENOENT;
-    unsigned i = *(const volatile uint16_t *)&r->s->fixed.ids[id].index;
+    unsigned i = LOAD(r->s->fixed.ids[id].index);
     return i < (kind == TP_PLACE_PLANE ? TP_SNAPSHOT_PLANES : TP_KMS_OUTPUTS) ? (int)i : -ENOENT;
 }
 
@@ -43,7 +59,7 @@ static int put_ids(uint64_t to, uint32_t *n, const uint32_t *ids, uint32_t have)
         return 0;
     if (!to)
         return -EFAULT;
-    memcpy(ARRAY(void, to), ids, (room < have ? room : have) * sizeof *ids);
+    copy(ARRAY(void, to), ids, (room < have ? room : have) * sizeof *ids);
     return 0;
 }
 
@@ -54,10 +70,10 @@ static int get_resources(const struct reader *r, struct drm_mode_card_res *a)
         return -ENOSYS;
     uint32_t n = count(&f->n_outputs, TP_KMS_OUTPUTS);
     a->count_fbs = 0;
-    a->min_width = f->min_width;
-    a->max_width = f->max_width;
-    a->min_height = f->min_height;
-    a->max_height = f->max_height;
+    a->min_width = LOAD(f->min_width);
+    a->max_width = LOAD(f->max_width);
+    a->min_height = LOAD(f->min_height);
+    a->max_height = LOAD(f->max_height);
     int e = put_ids(a->crtc_id_ptr, &a->count_crtcs, f->crtc_ids, n);
     if (!e)
         e = put_ids(a->encoder_id_ptr, &a->count_encoders, f->encoder_ids, n);
@@ -72,13 +88,13 @@ static int get_crtc(const struct reader *r, struct drm_mode_crtc *a)
     if (i < 0)
         return i;
     const struct tp_snapshot_crtc *c = &r->s->state.crtcs[i];
-    a->gamma_size = r->s->fixed.gamma_size;
-    a->fb_id = c->fb_id;
-    a->x = c->x;
-    a->y = c->y;
-    a->mode_valid = c->enable;
+    a->gamma_size = LOAD(r->s->fixed.gamma_size);
+    a->fb_id = LOAD(c->fb_id);
+    a->x = LOAD(c->x);
+    a->y = LOAD(c->y);
+    a->mode_valid = LOAD(c->enable);
     if (a->mode_valid)
-        a->mode = c->mode;
+        copy(&a->mode, &c->mode, sizeof a->mode);
     if (!r->view->aspect_ratio)
         a->mode.flags &= ~(uint32_t)DRM_MODE_FLAG_PIC_AR_MASK;
     return 0;
@@ -89,8 +105,8 @@ static int get_encoder(const struct reader *r, struct drm_mode_get_encoder *a)
     int i = find(r, a->encoder_id, TP_PLACE_ENCODER);
     if (i < 0)
         return i;
-    a->crtc_id = r->s->state.encoder_crtc[i];
-    a->encoder_type = r->s->fixed.connectors[i].encoder_type;
+    a->crtc_id = LOAD(r->s->state.encoder_crtc[i]);
+    a->encoder_type = LOAD(r->s->fixed.connectors[i].encoder_type);
     a->possible_crtcs = 1u << i;
     a->possible_clones = 1u << i;
     return 0;
@@ -102,8 +118,8 @@ static int get_plane_resources(const struct reader *r, struct drm_mode_get_plane
     uint32_t ids[TP_SNAPSHOT_PLANES], n = 0;
     uint32_t have = count(&f->n_planes, TP_SNAPSHOT_PLANES);
     for (uint32_t i = 0; i < have; i++)
-        if (r->view->universal_planes || f->planes[i].type == 0)
-            ids[n++] = f->planes[i].id;
+        if (r->view->universal_planes || LOAD(f->planes[i].type) == 0)
+            ids[n++] = LOAD(f->planes[i].id);
     return put_ids(a->plane_id_ptr, &a->count_planes, ids, n);
 }
 
@@ -113,17 +129,17 @@ static int get_plane(const struct reader *r, struct drm_mode_get_plane *a)
     int i = find(r, a->plane_id, TP_PLACE_PLANE);
     if (i < 0)
         return i;
-    bool cursor = f->planes[i].type == 2;
+    bool cursor = LOAD(f->planes[i].type) == 2;
     uint32_t n = count(cursor ? &f->n_cursor_formats : &f->n_formats, TP_SNAPSHOT_FORMATS);
-    a->crtc_id = r->s->state.planes[i].crtc_id;
-    a->fb_id = r->s->state.planes[i].fb_id;
-    a->possible_crtcs = f->planes[i].possible_crtcs;
+    a->crtc_id = LOAD(r->s->state.planes[i].crtc_id);
+    a->fb_id = LOAD(r->s->state.planes[i].fb_id);
+    a->possible_crtcs = LOAD(f->planes[i].possible_crtcs);
     a->gamma_size = 0;
     if (n && a->count_format_types >= n) {
         if (!a->format_type_ptr)
             return -EFAULT;
-        memcpy(ARRAY(void, a->format_type_ptr), cursor ? f->cursor_formats : f->formats,
-               n * sizeof(uint32_t));
+        copy(ARRAY(void, a->format_type_ptr), cursor ? f->cursor_formats : f->formats,
+             n * sizeof(uint32_t));
     }
     a->count_format_types = n;
     return 0;
@@ -135,15 +151,15 @@ static int put_properties(const struct reader *r, unsigned place, uint64_t ids, 
     const struct tp_snapshot_fixed *f = &r->s->fixed;
     uint32_t have = count(&f->attached[place].n, TP_SNAPSHOT_ATTACHED), room = *n, done = 0;
     for (uint32_t i = 0; i < have; i++) {
-        unsigned p = *(const volatile uint8_t *)&f->attached[place].property[i];
+        unsigned p = LOAD(f->attached[place].property[i]);
         if (p >= TP_SNAPSHOT_PROPERTIES ||
-            (f->properties[p].flags & DRM_MODE_PROP_ATOMIC && !r->view->atomic))
+            (LOAD(f->properties[p].flags) & DRM_MODE_PROP_ATOMIC && !r->view->atomic))
             continue;
         if (done < room) {
             if (!ids || !values)
                 return -EFAULT;
-            ARRAY(uint32_t, ids)[done] = f->first_property + p;
-            ARRAY(uint64_t, values)[done] = r->s->state.values[place][i];
+            ARRAY(uint32_t, ids)[done] = LOAD(f->first_property) + p;
+            copy(&ARRAY(uint64_t, values)[done], &r->s->state.values[place][i], sizeof(uint64_t));
         }
         done++;
     }
@@ -161,23 +177,23 @@ static int get_connector(const struct reader *r, struct drm_mode_get_connector *
     if (a->count_encoders >= 1) {
         if (!a->encoders_ptr)
             return -EFAULT;
-        *ARRAY(uint32_t, a->encoders_ptr) = f->encoder_ids[i];
+        *ARRAY(uint32_t, a->encoders_ptr) = LOAD(f->encoder_ids[i]);
     }
     a->count_encoders = 1;
-    a->connector_type = f->connectors[i].type;
-    a->connector_type_id = f->connectors[i].type_id;
-    a->mm_width = f->connectors[i].width_mm;
-    a->mm_height = f->connectors[i].height_mm;
+    a->connector_type = LOAD(f->connectors[i].type);
+    a->connector_type_id = LOAD(f->connectors[i].type_id);
+    a->mm_width = LOAD(f->connectors[i].width_mm);
+    a->mm_height = LOAD(f->connectors[i].height_mm);
     a->subpixel = 0; /* SubPixelUnknown */
-    a->connection = f->connectors[i].connection;
+    a->connection = LOAD(f->connectors[i].connection);
     if (n && a->count_modes >= n) {
         if (!a->modes_ptr)
             return -EFAULT;
-        memcpy(ARRAY(void, a->modes_ptr), f->connectors[i].modes,
-               n * sizeof(struct drm_mode_modeinfo));
+        copy(ARRAY(void, a->modes_ptr), f->connectors[i].modes,
+             n * sizeof(struct drm_mode_modeinfo));
     }
     a->count_modes = n;
-    a->encoder_id = r->s->state.connector_encoder[i];
+    a->encoder_id = LOAD(r->s->state.connector_encoder[i]);
     return put_properties(r, TP_PLACE_OF_CONNECTOR((unsigned)i), a->props_ptr, a->prop_values_ptr,
                           &a->count_props);
 }
@@ -206,26 +222,26 @@ static int get_object_properties(const struct reader *r, struct drm_mode_obj_get
 static int get_property(const struct reader *r, struct drm_mode_get_property *a)
 {
     const struct tp_snapshot_fixed *f = &r->s->fixed;
-    uint32_t first = f->first_property, n = count(&f->n_properties, TP_SNAPSHOT_PROPERTIES);
+    uint32_t first = LOAD(f->first_property), n = count(&f->n_properties, TP_SNAPSHOT_PROPERTIES);
     if (a->prop_id < first || a->prop_id - first >= n)
         return -ENOENT;
     const struct tp_snapshot_property *p = &f->properties[a->prop_id - first];
     uint32_t values = count(&p->n_values, TP_SNAPSHOT_VALUES),
              enums = count(&p->n_enums, TP_SNAPSHOT_VALUES);
-    memcpy(a->name, p->name, sizeof a->name);
-    a->flags = p->flags;
+    copy(a->name, p->name, sizeof a->name);
+    a->flags = LOAD(p->flags);
     uint32_t room = a->count_values < values ? a->count_values : values;
     if (room && !a->values_ptr)
         return -EFAULT;
     if (room)
-        memcpy(ARRAY(void, a->values_ptr), p->values, room * sizeof *p->values);
+        copy(ARRAY(void, a->values_ptr), p->values, room * sizeof *p->values);
     a->count_values = values;
     if (a->flags & (DRM_MODE_PROP_ENUM | DRM_MODE_PROP_BITMASK)) {
         room = a->count_enum_blobs < enums ? a->count_enum_blobs : enums;
         if (room && !a->enum_blob_ptr)
             return -EFAULT;
         if (room)
-            memcpy(ARRAY(void, a->enum_blob_ptr), p->enums, room * sizeof *p->enums);
+            copy(ARRAY(void, a->enum_blob_ptr), p->enums, room * sizeof *p->enums);
         a->count_enum_blobs = enums;
     }
     if (a->flags & DRM_MODE_PROP_BLOB)
@@ -238,14 +254,14 @@ static int get_blob(const struct reader *r, struct drm_mode_get_blob *a)
     const struct tp_snapshot_fixed *f = &r->s->fixed;
     uint32_t n = count(&f->n_blobs, TP_SNAPSHOT_BLOBS);
     for (uint32_t i = 0; i < n; i++) {
-        if (f->blobs[i].id != a->blob_id || !a->blob_id)
+        if (LOAD(f->blobs[i].id) != a->blob_id || !a->blob_id)
             continue;
         uint32_t at = count(&f->blobs[i].offset, TP_SNAPSHOT_BLOB_BYTES);
         uint32_t length = count(&f->blobs[i].length, TP_SNAPSHOT_BLOB_BYTES - at);
         if (a->length == length && length) {
             if (!a->data)
                 return -EFAULT;
-            memcpy(ARRAY(void, a->data), f->blob_data + at, length);
+            copy(ARRAY(void, a->data), f->blob_data + at, length);
         }
         a->length = length;
         return 0;
@@ -264,10 +280,10 @@ static int get_cap(const struct reader *r, struct drm_get_cap *a)
         a->value = 24;
         return 0;
     case DRM_CAP_CURSOR_WIDTH:
-        a->value = r->s->fixed.cursor_width;
+        a->value = LOAD(r->s->fixed.cursor_width);
         return 0;
     case DRM_CAP_CURSOR_HEIGHT:
-        a->value = r->s->fixed.cursor_height;
+        a->value = LOAD(r->s->fixed.cursor_height);
         return 0;
     case DRM_CAP_DUMB_PREFER_SHADOW: /* dumb buffers are cached memory */
     case DRM_CAP_PAGE_FLIP_TARGET:
@@ -404,8 +420,8 @@ bool tp_snapshot_valid(const struct tp_snapshot *s, size_t bytes)
 
 void tp_snapshot_fences(const struct tp_snapshot *s, struct tp_drm_fences *out)
 {
-    out->in_fence_fd = *(const volatile uint32_t *)&s->fixed.in_fence_fd;
-    out->out_fence_ptr = *(const volatile uint32_t *)&s->fixed.out_fence_ptr;
+    out->in_fence_fd = LOAD(s->fixed.in_fence_fd);
+    out->out_fence_ptr = LOAD(s->fixed.out_fence_ptr);
 }
 
 void tp_snapshot_view_set(struct tp_snapshot_view *view, uint64_t capability, uint64_t value)
