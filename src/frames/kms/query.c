@@ -1,8 +1,8 @@
 /*
  * Queries, answered from a snapshot: in the client from shared memory, in the server from the
  * image. What is read of the block is held to the room that there is, whatever the block says, and
- * is read again when the block changed meanwhile; each word is read once. drm_mode_config.c, drm_connector.c, drm_plane.c,
- * drm_property.c, drm_mode_object.c, drm_ioctl.c.
+ * is read again when the block changed meanwhile; each word is read once. drm_mode_config.c,
+ * drm_connector.c, drm_plane.c, drm_property.c, drm_mode_object.c, drm_ioctl.c.
  */
 #include "frames/kms/snapshot_layout.h"
 
@@ -414,8 +414,8 @@ int tp_snapshot_query(const struct tp_snapshot *s, const struct tp_snapshot_view
 
 bool tp_snapshot_valid(const struct tp_snapshot *s, size_t bytes)
 {
-    return bytes >= sizeof *s && s->magic == TP_SNAPSHOT_MAGIC &&
-           s->version == TP_SNAPSHOT_VERSION && s->bytes == sizeof *s;
+    return bytes >= sizeof *s && LOAD(s->magic) == TP_SNAPSHOT_MAGIC &&
+           LOAD(s->version) == TP_SNAPSHOT_VERSION && LOAD(s->bytes) == sizeof *s;
 }
 
 void tp_snapshot_fences(const struct tp_snapshot *s, struct tp_drm_fences *out)

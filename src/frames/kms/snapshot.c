@@ -157,6 +157,16 @@ void tp_image_fixed(struct tp_kms *kms)
     }
 }
 
+/* What readers see while it is written; words that stay are left alone. */
+static void publish(void *to, const void *from, size_t bytes)
+{
+    tp_snapshot_word *out = to;
+    const tp_snapshot_word *in = from;
+    for (size_t i = 0; i < bytes / sizeof *in; i++)
+        if (out[i] != in[i])
+            __atomic_store_n(&out[i], in[i], __ATOMIC_RELAXED);
+}
+
 void tp_snapshot_write(struct tp_snapshot *s, const struct tp_kms *kms)
 {
     const struct tp_snapshot *image = kms->image;
@@ -164,12 +174,12 @@ void tp_snapshot_write(struct tp_snapshot *s, const struct tp_kms *kms)
     __atomic_store_n(&s->sequence, sequence, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     if (s->magic != TP_SNAPSHOT_MAGIC || s->generation != image->generation) {
-        s->version = image->version;
-        s->bytes = image->bytes;
-        s->generation = image->generation;
-        s->fixed = image->fixed;
-        s->magic = image->magic;
+        publish(&s->version, &image->version, sizeof s->version);
+        publish(&s->bytes, &image->bytes, sizeof s->bytes);
+        publish(&s->generation, &image->generation, sizeof s->generation);
+        publish(&s->fixed, &image->fixed, sizeof s->fixed);
+        publish(&s->magic, &image->magic, sizeof s->magic);
     }
-    s->state = image->state;
+    publish(&s->state, &image->state, sizeof s->state);
     __atomic_store_n(&s->sequence, sequence + 1, __ATOMIC_RELEASE);
 }

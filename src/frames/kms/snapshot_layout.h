@@ -84,6 +84,9 @@ struct tp_snapshot_fixed {
     _Alignas(8) uint8_t blob_data[TP_SNAPSHOT_BLOB_BYTES];
 };
 
+/* The block is written and read by words of it, one atomic access each. */
+typedef uint32_t __attribute__((may_alias)) tp_snapshot_word;
+
 struct tp_snapshot {
     uint32_t magic, version, bytes;
     uint32_t sequence;               /* odd while it is being written */
