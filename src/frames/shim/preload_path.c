@@ -3,12 +3,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frames/shim/card.h"
@@ -158,6 +160,39 @@ TP_EXPORT DIR *opendir(const char *path)
 
 SCANDIR_CALL(scandir, dirent)
 SCANDIR_CALL(scandir64, dirent64)
+
+#if defined(__GLIBC__)
+/* glob opens folders by itself; asked to, it calls what it is given. */
+#define GLOB_CALL(name, glob_type, entry, stat_type, readdir_name, lstat_name, stat_name)          \
+    static void *open_##name(const char *path)                                                     \
+    {                                                                                              \
+        return opendir(path);                                                                      \
+    }                                                                                              \
+    static struct entry *read_##name(void *d)                                                      \
+    {                                                                                              \
+        return readdir_name(d);                                                                    \
+    }                                                                                              \
+    static void close_##name(void *d)                                                              \
+    {                                                                                              \
+        closedir(d);                                                                               \
+    }                                                                                              \
+    TP_EXPORT int name(const char *pattern, int flags, int (*failed)(const char *, int),           \
+                       glob_type *out)                                                             \
+    {                                                                                              \
+        if (!(flags & GLOB_ALTDIRFUNC)) {                                                          \
+            out->gl_opendir = open_##name;                                                         \
+            out->gl_readdir = read_##name;                                                         \
+            out->gl_closedir = close_##name;                                                       \
+            out->gl_lstat = lstat_name;                                                            \
+            out->gl_stat = stat_name;                                                              \
+            flags |= GLOB_ALTDIRFUNC;                                                              \
+        }                                                                                          \
+        return TP_REAL(name)(pattern, flags, failed, out);                                         \
+    }
+
+GLOB_CALL(glob, glob_t, dirent, stat, readdir, lstat, stat)
+GLOB_CALL(glob64, glob64_t, dirent64, stat64, readdir64, lstat64, stat64)
+#endif
 
 /* /proc/self/fd/N of one of ours says what the client opened. */
 static ssize_t rename_own(const char *path, char *out, size_t room, ssize_t n)

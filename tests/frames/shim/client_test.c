@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
@@ -137,6 +138,7 @@ static bool lists(const char *folder, const char *name)
 static void folders_and_links_lead_to_the_card(void **state)
 {
     struct dirent **entries;
+    glob_t found;
     char out[PATH_MAX], line[64] = "";
     ssize_t n;
     FILE *f;
@@ -153,6 +155,12 @@ static void folders_and_links_lead_to_the_card(void **state)
     while (n > 0)
         free(entries[--n]);
     free(entries);
+    assert_int_equal(glob("/dev/dri/card[0-9]", 0, NULL, &found), 0);
+    assert_int_equal(found.gl_pathc, 1);
+    assert_string_equal(found.gl_pathv[0], NODE);
+    globfree(&found);
+    assert_int_equal(glob("/proc/self/com[m]", 0, NULL, &found), 0);
+    globfree(&found);
     assert_string_equal(realpath("/sys/dev/char/226:0", out), SYSFS);
     assert_string_equal(realpath("/sys/class/drm/../drm/card0", out), SYSFS);
     assert_string_equal(realpath("/dev/dri/..", out), "/dev");
@@ -203,6 +211,21 @@ static void a_walk_from_folder_to_folder_arrives_too(void **state)
     assert_card(&st);
     ask_server(at);
     close(at);
+}
+
+/* How compositors name it that run without the library too. */
+int turnpike_drm_fd(void) __attribute__((weak));
+
+static void the_library_itself_gives_a_card_to_who_asks(void **state)
+{
+    int fd;
+
+    (void)state;
+    assert_true(turnpike_drm_fd != NULL);
+    fd = turnpike_drm_fd();
+    assert_true(fd >= 0);
+    ask_server(fd);
+    close(fd);
 }
 
 static void libdrm_finds_the_device(void **state)
@@ -804,6 +827,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(everybody_elses_files_are_as_they_were),
         cmocka_unit_test(folders_and_links_lead_to_the_card),
         cmocka_unit_test(a_walk_from_folder_to_folder_arrives_too),
+        cmocka_unit_test(the_library_itself_gives_a_card_to_who_asks),
         cmocka_unit_test(libdrm_finds_the_device),
         cmocka_unit_test(libudev_finds_the_device),
         cmocka_unit_test(libudev_hears_of_an_output_that_came),
