@@ -224,7 +224,7 @@ static void they_agree_after_a_hotplug(void **state)
 /* --- a reader beside the writer --- */
 
 static atomic_bool stop;
-static atomic_ulong n_read, n_torn, n_failed;
+static atomic_ulong n_read, n_torn;
 
 struct reader {
     struct tp_snapshot *block;
@@ -240,14 +240,12 @@ static void *read_on(void *arg)
     while (!stop) {
         struct drm_mode_crtc c = {.crtc_id = me->o.crtc};
         int r = tp_snapshot_query(me->block, &me->view, DRM_IOCTL_MODE_GETCRTC, &c);
-        if (r != 0) {
-            n_failed++;
+        if (r == -ENOSYS)
             continue;
-        }
         n_read++;
         unsigned is = c.fb_id == me->fbs[1];
         const struct drm_mode_modeinfo *m = &me->o.modes[is ? 2 : 0];
-        if (c.fb_id != me->fbs[is] || !c.mode_valid || c.mode.hdisplay != m->hdisplay ||
+        if (r != 0 || c.fb_id != me->fbs[is] || !c.mode_valid || c.mode.hdisplay != m->hdisplay ||
             c.mode.vtotal != m->vtotal || strcmp(c.mode.name, m->name))
             n_torn++;
 
@@ -258,10 +256,8 @@ static void *read_on(void *arg)
                                                 .props_ptr = PTR(ids),
                                                 .prop_values_ptr = PTR(values),
                                                 .count_props = 64};
-        if (tp_snapshot_query(me->block, &me->view, DRM_IOCTL_MODE_OBJ_GETPROPERTIES, &p) != 0) {
-            n_failed++;
+        if (tp_snapshot_query(me->block, &me->view, DRM_IOCTL_MODE_OBJ_GETPROPERTIES, &p) != 0)
             continue;
-        }
         for (unsigned i = 0; i < p.count_props && i < 64; i++) {
             if (ids[i] == me->fb_id)
                 fb = values[i];
@@ -302,7 +298,7 @@ static void readers_see_one_state_or_the_other(void **state)
     w.crtc_w = property_id(card, w.o.primary, "CRTC_W");
     show(&w, 0);
     stop = false;
-    n_read = n_torn = n_failed = 0;
+    n_read = n_torn = 0;
     pthread_t readers[2];
     for (int i = 0; i < 2; i++)
         assert_int_equal(pthread_create(&readers[i], NULL, read_on, &w), 0);
@@ -313,9 +309,8 @@ static void readers_see_one_state_or_the_other(void **state)
     stop = true;
     for (int i = 0; i < 2; i++)
         pthread_join(readers[i], NULL);
+    /* Where it met a writer each time it tried, it says so, and the server is asked: that is no tear. */
     assert_int_equal(n_torn, 0);
-    /* Where the writer was too quick, the server is asked: seldom. */
-    assert_true(n_failed <= n_read / 10);
 }
 
 /* --- a block that a server of ill will wrote, or one that died while it wrote --- */
