@@ -441,11 +441,10 @@ static int run(int argc, char **argv)
         if (r == 0)
             status = play(&p);
     }
-    if (r < 0) {
+    if (r < 0)
         status = tp_cli_fail(&tp_command_play, &e);
-        if (p.folder)
-            tp_remove_tree(p.folder, NULL);
-    }
+    if (p.folder) /* the keeper may have been killed, and the worker too */
+        tp_remove_tree(p.folder, NULL);
     free(p.folder);
     free(p.shim);
     return status;

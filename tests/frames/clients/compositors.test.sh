@@ -1,0 +1,111 @@
+#!/bin/bash
+# Unmodified compositors on a card of ours, each with a client whose picture is compared with what the
+# screen showed.
+# timeout: 240
+set -uo pipefail
+. "$(dirname "$0")/../../scripts/mesa.sh"
+. "$(dirname "$0")/lib.sh"
+cd "$TP_TMP" || exit 2
+chmod 755 . # one of them runs as another user
+need weston weston-image convert compare jq
+
+# Four colours, each a quarter.
+colours=(C81E0A 0AC81E 1E0AC8 C8C80A)
+convert \( -size 200x150 "xc:#${colours[0]}" "xc:#${colours[1]}" +append \) \
+    \( -size 200x150 "xc:#${colours[2]}" "xc:#${colours[3]}" +append \) -append PNG24:sent.png
+
+# Where a colour is in a picture: WIDTHxHEIGHT+X+Y.
+box() { # file, RRGGBB
+    convert "$1" -fill black +opaque "#$2" -trim -format '%wx%h%O' info:
+}
+
+# The client's picture is in the screen's, pixel by pixel but for a line that it blurs where it puts it
+# between two.
+picture_is_there() { # file
+    local at different
+    at=$(box "$1" "${colours[0]}")
+    [[ $at =~ ^(199|200|201)x(149|150|151)\+([0-9]+)\+([0-9]+)$ ]] || {
+        echo "# the first quarter is at $at"
+        return 1
+    }
+    convert "$1" -crop "400x300+${BASH_REMATCH[3]}+${BASH_REMATCH[4]}" +repage PNG24:there.png
+    different=$(compare -metric AE sent.png there.png null: 2>&1)
+    echo "# at +${BASH_REMATCH[3]}+${BASH_REMATCH[4]}, $different of 120000 pixels differ"
+    awk -v n="$different" 'BEGIN { exit !(n <= 1400) }'
+}
+
+# Everything of this run has gone.
+nothing_left() { # what it was called
+    local left
+    left=$(find "${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}" /tmp -maxdepth 2 -name compositor.conf -newer sent.png 2>/dev/null)
+    [[ -z $left ]] || echo "# $left"
+    [[ -z $left ]] || return 1
+    for _ in {1..50}; do
+        pgrep -f "[c]laim-$1" >/dev/null || return 0
+        sleep 0.1
+    done
+    pgrep -af "[c]laim-$1" | sed 's/^/# /'
+    return 1
+}
+
+for compositor in weston sway cage; do
+    if ! command -v $compositor >/dev/null; then
+        tap 0 "$compositor # SKIP it is not installed"
+        continue
+    fi
+    status=0
+    played 6 play --size 1280x720 --compositor $compositor --seconds 6 --snapshot $compositor.png \
+        --json report.json -- weston-image sent.png >out 2>err </dev/null || status=$?
+    ((status == 0)) || tail -n 30 err >&2
+    check "$compositor: runs for its time" test $status -eq 0
+    check "$compositor: its client's picture is on the screen" picture_is_there $compositor.png
+    check "$compositor: reports what it showed" json_holds '.schema == 1 and .frames >= 2' report.json
+done
+
+status=0
+played 30 play --size 1280x720 --compositor weston -- bash -c 'exit 23' >out 2>err </dev/null || status=$?
+check "the program's exit status is play's" test $status -eq 23
+status=0
+played 30 play --size 1280x720 --compositor cage -- bash -c 'exec -a claim-cage sleep 0.2; exit' >out 2>err </dev/null || status=$?
+check 'cage ends with its program' test $status -eq 0
+status=0
+played 6 play --size 1280x720 --compositor weston --seconds 4 --json report.json -- weston-simple-damage \
+    >out 2>err </dev/null || status=$?
+check 'weston: a client that draws each refresh' test $status -eq 0
+check 'its frames are shown' json_holds '.frames >= 30' report.json
+
+# Whichever part is killed, nothing of the rest stays.
+parts() { # keeper → the keeper, the worker, the compositor
+    echo "$1"
+    pgrep -P "$1" | head -n 1
+    pgrep -P "$(pgrep -P "$1" | head -n 1)" -x weston
+}
+for which in 0 1 2; do
+    name=victim$which
+    "$TURNPIKE" play --size 640x480 --compositor weston -- \
+        bash -c "touch $PWD/$name; exec -a claim-$name sleep 100" >out 2>err </dev/null &
+    keeper=$!
+    for _ in {1..200}; do
+        [[ ! -e $name ]] || break
+        sleep 0.1
+    done
+    mapfile -t pids < <(parts "$keeper")
+    check "killing part $which: it was there" test -n "${pids[which]-}"
+    kill -9 "${pids[which]}"
+    wait "$keeper" 2>/dev/null
+    check "killing part $which: the rest has gone" nothing_left "$name"
+    for pid in "${pids[@]}"; do
+        check "killing part $which: process $pid has gone" bash -c \
+            "for _ in {1..50}; do kill -0 $pid 2>/dev/null || exit 0; sleep 0.1; done; exit 1"
+    done
+done
+
+status=0
+"$TURNPIKE" play --compositor mutter -- true >out 2>err </dev/null || status=$?
+check 'a compositor without a recipe: exit status 2' test $status -eq 2
+check 'and those with one are named' grep -q 'weston, sway, cage' err
+status=0
+PATH=/nowhere "$TURNPIKE" play --compositor weston -- true >out 2>err </dev/null || status=$?
+check 'one that is not installed: exit status 3' test $status -eq 3
+check 'and how to install it' grep -q 'apt-get install weston' err
+tap_close
