@@ -32,7 +32,18 @@ TP_EXPORT int socket(int domain, int type, int protocol)
     return fd;
 }
 
-TP_EXPORT int bind(int fd, const struct sockaddr *address, socklen_t bytes)
+/* As the C library declares them: glibc's are transparent unions. */
+#if defined(__GLIBC__)
+typedef __CONST_SOCKADDR_ARG address_in;
+typedef __SOCKADDR_ARG address_out;
+#define PLAIN(address) ((address).__sockaddr__)
+#else
+typedef const struct sockaddr *address_in;
+typedef struct sockaddr *address_out;
+#define PLAIN(address) (address)
+#endif
+
+TP_EXPORT int bind(int fd, address_in address, socklen_t bytes)
 {
     return is_uevent(fd) ? 0 : TP_REAL(bind)(fd, address, bytes);
 }
@@ -43,11 +54,11 @@ TP_EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen
     return is_uevent(fd) ? 0 : TP_REAL(setsockopt)(fd, level, name, value, bytes);
 }
 
-TP_EXPORT int getsockname(int fd, struct sockaddr *address, socklen_t *bytes)
+TP_EXPORT int getsockname(int fd, address_out address, socklen_t *bytes)
 {
     if (!is_uevent(fd))
         return TP_REAL(getsockname)(fd, address, bytes);
-    tp_uevent_address(address, bytes);
+    tp_uevent_address(PLAIN(address), bytes);
     return 0;
 }
 
