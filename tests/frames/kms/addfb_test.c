@@ -1,4 +1,5 @@
-/* Framebuffers from buffers (drm_framebuffer.c, drm_gem_framebuffer_helper.c; IGT's kms_addfb_basic). */
+/* Framebuffers from buffers (drm_framebuffer.c, drm_gem_framebuffer_helper.c; IGT's
+ * kms_addfb_basic). */
 #include "harness.h"
 
 static uint32_t big, small; /* 1024 by 1024 and by 1023, 4 bytes a pixel */
@@ -540,7 +541,8 @@ static void dirty_wants_clips_in_order(void **state)
     (void)state;
     struct drm_mode_fb_cmd2 f = good();
     assert_ok(add_fb(&f));
-    static struct drm_clip_rect clips[DRM_MODE_FB_DIRTY_MAX_CLIPS + 1] = {{0, 0, 8, 8}, {8, 8, 16, 16}};
+    static struct drm_clip_rect clips[DRM_MODE_FB_DIRTY_MAX_CLIPS + 1] = {{0, 0, 8, 8},
+                                                                          {8, 8, 16, 16}};
     struct drm_mode_fb_dirty_cmd d = {.fb_id = f.fb_id, .num_clips = 2, .clips_ptr = PTR(clips)};
     if (!is_real()) /* vkms has no dirty: ENOSYS */
         assert_ok(drm(card, DRM_IOCTL_MODE_DIRTYFB, &d));
@@ -551,7 +553,8 @@ static void dirty_wants_clips_in_order(void **state)
     d = (struct drm_mode_fb_dirty_cmd){.fb_id = f.fb_id, .num_clips = 1, .clips_ptr = PTR(clips),
                                        .flags = DRM_MODE_FB_DIRTY_ANNOTATE_COPY};
     assert_errno(drm(card, DRM_IOCTL_MODE_DIRTYFB, &d), EINVAL);
-    d = (struct drm_mode_fb_dirty_cmd){.fb_id = f.fb_id, .num_clips = COUNT(clips), .clips_ptr = PTR(clips)};
+    d = (struct drm_mode_fb_dirty_cmd){.fb_id = f.fb_id, .num_clips = COUNT(clips),
+                                       .clips_ptr = PTR(clips)};
     assert_errno(drm(card, DRM_IOCTL_MODE_DIRTYFB, &d), EINVAL);
     d = (struct drm_mode_fb_dirty_cmd){.fb_id = 0x7fff1234};
     assert_errno(drm(card, DRM_IOCTL_MODE_DIRTYFB, &d), ENOENT);

@@ -267,7 +267,8 @@ static void coordinates_that_overflow_are_out_of_range(void **state)
     (void)state;
     assert_errno(one(o.primary, "CRTC_X", INT32_MAX, 0), ERANGE);
     assert_errno(one(o.primary, "CRTC_Y", INT32_MAX - 1, 0), ERANGE);
-    assert_errno(one(o.primary, "CRTC_W", UINT32_MAX, 0), EINVAL); /* the property ends at INT_MAX */
+    /* These properties end at INT_MAX. */
+    assert_errno(one(o.primary, "CRTC_W", UINT32_MAX, 0), EINVAL);
     assert_errno(one(o.primary, "CRTC_X", (uint64_t)INT32_MAX + 1, 0), EINVAL);
 }
 
@@ -287,7 +288,8 @@ static void a_plane_takes_its_formats_only(void **state)
     struct drm_mode_create_dumb b = create_dumb(card, 64, 64, 32);
     struct drm_mode_fb_cmd2 f = {.width = 64, .height = 64, .flags = DRM_MODE_FB_MODIFIERS,
                                  .pixel_format = DRM_FORMAT_ABGR8888, .handles = {b.handle},
-                                 .pitches = {b.pitch}, .modifier = {DRM_FORMAT_MOD_QCOM_COMPRESSED}};
+                                 .pitches = {b.pitch},
+                                 .modifier = {DRM_FORMAT_MOD_QCOM_COMPRESSED}};
     assert_ok(drm(card, DRM_IOCTL_MODE_ADDFB2, &f));
     struct request r = {0};
     add_plane(&r, card, o.overlay, o.crtc, f.fb_id, 0, 0, 64, 64);
@@ -718,7 +720,8 @@ static void what_lies_outside_the_screen_is_no_layer(void **state)
     static const struct {
         int32_t x, y;
         unsigned layers;
-    } places[] = {{5000, 0, 1}, {0, 5000, 1}, {-64, 0, 1}, {0, -64, 1}, {-63, -63, 2}, {1279, 719, 2}};
+    } places[] = {{5000, 0, 1}, {0, 5000, 1},   {-64, 0, 1},
+                  {0, -64, 1},  {-63, -63, 2}, {1279, 719, 2}};
     for (unsigned i = 0; i < COUNT(places); i++) {
         struct request r = {0};
         add_plane(&r, card, o.overlay, o.crtc, over, places[i].x, places[i].y, 64, 64);
@@ -767,7 +770,8 @@ static void an_inactive_crtc_takes_pictures_at_once_and_shows_the_last(void **st
     assert_ok(one(o.crtc, "ACTIVE", 0, DRM_MODE_ATOMIC_ALLOW_MODESET));
     for (int i = 0; i < 3; i++) {
         assert_ok(one(o.primary, "FB_ID", i % 2 ? fb : second, DRM_MODE_ATOMIC_NONBLOCK));
-        assert_errno(one(o.primary, "FB_ID", fb, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT),
+        assert_errno(one(o.primary, "FB_ID", fb,
+                         DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT),
                      EINVAL);
     }
     assert_ok(one(o.crtc, "ACTIVE", 1, DRM_MODE_ATOMIC_ALLOW_MODESET));

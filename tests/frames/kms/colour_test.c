@@ -110,7 +110,8 @@ static void variable_refresh_is_offered_where_there_is_a_range(void **state)
     only_ours();
     assert_int_equal(property_value(card, o.connector, "vrr_capable"), 1);
     uint64_t value = 0;
-    if (get_property(card, second.connector, DRM_MODE_OBJECT_CONNECTOR, "vrr_capable", NULL, &value))
+    if (get_property(card, second.connector, DRM_MODE_OBJECT_CONNECTOR, "vrr_capable", NULL,
+                     &value))
         assert_int_equal(value, 0);
     assert_errno(set_property(card, o.connector, DRM_MODE_OBJECT_CONNECTOR, "vrr_capable", 1),
                  EINVAL);
@@ -132,7 +133,8 @@ static void variable_refresh_is_switched_on_and_off(void **state)
         assert_false(shown(o.index)->vrr);
 }
 
-/* Every atomic CRTC has the property (drm_crtc.c); where the screen has no range it means nothing. */
+/* Every atomic CRTC has the property (drm_crtc.c); where the screen has no range it means nothing.
+ * */
 static void variable_refresh_without_a_range_is_only_noted(void **state)
 {
     (void)state;

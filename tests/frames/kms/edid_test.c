@@ -79,8 +79,8 @@ static void its_name_is_the_configured_one(void **state)
     test_free(e);
 }
 
-/* Runs a program over each screen's EDID: its exit status, or -1 where it is not installed. What it says
- * from its warnings on goes to the log when it fails. */
+/* Runs a program over each screen's EDID: its exit status, or -1 where it is not installed. What it
+ * says from its warnings on goes to the log when it fails. */
 static int judge(const char *program, const char *options)
 {
     char command[256];
@@ -133,8 +133,8 @@ static void libdisplay_info_reads_it(void **state)
     assert_int_equal(r, 0);
 }
 
-/* HDR static metadata: CTA-861's extended data block 6, with SMPTE ST 2084 in its EOTFs; CTA data blocks
- * start at byte 4 of an extension of tag 2. */
+/* HDR static metadata: CTA-861's extended data block 6, with SMPTE ST 2084 in its EOTFs; CTA data
+ * blocks start at byte 4 of an extension of tag 2. */
 static bool offers_pq(const uint8_t *e, uint32_t length)
 {
     for (uint32_t b = 128; b + 128 <= length; b += 128) {

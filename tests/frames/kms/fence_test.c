@@ -1,5 +1,5 @@
-/* When commits happen: blocking and not, IN_FENCE_FD and OUT_FENCE_PTR, async flips (drm_atomic_uapi.c,
- * drm_atomic_helper.c; IGT's kms_atomic, its fences). */
+/* When commits happen: blocking and not, IN_FENCE_FD and OUT_FENCE_PTR, async flips
+ * (drm_atomic_uapi.c, drm_atomic_helper.c; IGT's kms_atomic, its fences). */
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

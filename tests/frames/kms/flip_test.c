@@ -1,4 +1,5 @@
-/* Page flips: their events, times and refusals (drm_plane.c, drm_atomic_helper.c; IGT's kms_flip). */
+/* Page flips: their events, times and refusals (drm_plane.c, drm_atomic_helper.c; IGT's kms_flip).
+ * */
 #include "harness.h"
 
 static struct output o;

@@ -100,7 +100,8 @@ static void capabilities_are_those_of_a_full_kms_driver(void **state)
             continue;
         assert_ok(get_cap(card, caps[i].cap, &value));
         if (value != caps[i].value)
-            fail_msg("capability %#x: %d, not %d", (int)caps[i].cap, (int)value, (int)caps[i].value);
+            fail_msg("capability %#x: %d, not %d", (int)caps[i].cap, (int)value,
+                     (int)caps[i].value);
     }
     uint64_t value;
     assert_ok(get_cap(card, DRM_CAP_DUMB_PREFERRED_DEPTH, &value));

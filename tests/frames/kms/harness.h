@@ -1,10 +1,10 @@
 /*
- * One set of test bodies for three devices: the core alone behind the wire's encoder and decoder (the
- * usual), a kernel's own card, or our shim's. The environment says which:
+ * One set of test bodies for three devices: the core alone behind the wire's encoder and decoder
+ * (the usual), a kernel's own card, or our shim's. The environment says which:
  *
  *   TURNPIKE_TEST_CARD=/dev/dri/card0  open it and call ioctl(); nothing of the core is used
- *   TURNPIKE_TEST_VIA=snapshot         answer queries from the shared block where it can, as the shim
- *                                      does; else every call goes over the wire
+ *   TURNPIKE_TEST_VIA=snapshot         answer queries from the shared block where it can, as the
+ *                                      shim does; else every call goes over the wire
  *
  * Calls answer 0 or more, or a negative errno. Time is virtual with the core: tick() is a refresh.
  */
@@ -39,7 +39,8 @@
 /* An open of the card. */
 struct file;
 
-/* The first open of the device under test, master, with the atomic capability. setup_card opens it. */
+/* The first open of the device under test, master, with the atomic capability. setup_card opens it.
+ * */
 extern struct file *card;
 
 /* For cmocka: a device with two screens, one overlay each. teardown_card closes what is open, and
@@ -87,13 +88,13 @@ int64_t now_ns(void);
 /* Lets time pass, with no refresh. */
 void advance_ns(int64_t ns);
 
-/* Reads one event into e, at most n bytes: its length, or -EAGAIN when there is none (a real card gets
- * half a second). */
+/* Reads one event into e, at most n bytes: its length, or -EAGAIN when there is none (a real card
+ * gets half a second). */
 int read_event(struct file *f, void *e, size_t n);
 bool has_event(struct file *f);
 
-/* A fence as a client has one: an unsignalled one (borrowed until close()), and its end. Skips the test
- * where the kernel has none. */
+/* A fence as a client has one: an unsignalled one (borrowed until close()), and its end. Skips the
+ * test where the kernel has none. */
 int make_fence(void);
 void signal_fence(int fd);
 bool fence_signalled(int fd);
@@ -152,7 +153,8 @@ uint32_t create_blob(struct file *f, const void *data, uint32_t length);
 int destroy_blob(struct file *f, uint32_t id);
 
 /* Dumb buffers and framebuffers. fb_of: of a new buffer, whose handle is closed again. */
-struct drm_mode_create_dumb create_dumb(struct file *f, uint32_t width, uint32_t height, uint32_t bpp);
+struct drm_mode_create_dumb create_dumb(struct file *f, uint32_t width, uint32_t height,
+                                        uint32_t bpp);
 int close_handle(struct file *f, uint32_t handle);
 uint32_t fb_of(struct file *f, uint32_t width, uint32_t height, uint32_t fourcc);
 int remove_fb(struct file *f, uint32_t id);
@@ -164,8 +166,8 @@ struct request {
     unsigned n;
 };
 void add(struct request *r, struct file *f, uint32_t object, const char *property, uint64_t value);
-void add_plane(struct request *r, struct file *f, uint32_t plane, uint32_t crtc, uint32_t fb, int32_t x,
-               int32_t y, uint32_t width, uint32_t height);
+void add_plane(struct request *r, struct file *f, uint32_t plane, uint32_t crtc, uint32_t fb,
+               int32_t x, int32_t y, uint32_t width, uint32_t height);
 struct drm_mode_atomic atomic_arg(struct request *r, uint32_t flags, uint64_t user_data);
 int commit(struct file *f, struct request *r, uint32_t flags, uint64_t user_data);
 /* Shows a new framebuffer as large as the mode: atomic, blocking. Answers its id. */

@@ -173,7 +173,8 @@ int destroy_blob(struct file *f, uint32_t id)
     return drm(f, DRM_IOCTL_MODE_DESTROYPROPBLOB, &arg);
 }
 
-struct drm_mode_create_dumb create_dumb(struct file *f, uint32_t width, uint32_t height, uint32_t bpp)
+struct drm_mode_create_dumb create_dumb(struct file *f, uint32_t width, uint32_t height,
+                                        uint32_t bpp)
 {
     struct drm_mode_create_dumb arg = {.width = width, .height = height, .bpp = bpp};
     assert_ok(drm(f, DRM_IOCTL_MODE_CREATE_DUMB, &arg));
@@ -216,8 +217,8 @@ void add(struct request *r, struct file *f, uint32_t object, const char *propert
     r->values[r->n++] = value;
 }
 
-void add_plane(struct request *r, struct file *f, uint32_t plane, uint32_t crtc, uint32_t fb, int32_t x,
-               int32_t y, uint32_t width, uint32_t height)
+void add_plane(struct request *r, struct file *f, uint32_t plane, uint32_t crtc, uint32_t fb,
+               int32_t x, int32_t y, uint32_t width, uint32_t height)
 {
     add(r, f, plane, "FB_ID", fb);
     add(r, f, plane, "CRTC_ID", crtc);

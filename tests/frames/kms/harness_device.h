@@ -34,7 +34,8 @@ void own_create(const struct tp_kms_config *config);
 void own_destroy(void);
 int own_open(bool privileged, struct file **out);
 void own_close(struct file *f);
-/* Answers, or TP_KMS_WAITS: then p->done will tell. may_snapshot: unless the test goes by the wire alone. */
+/* Answers, or TP_KMS_WAITS: then p->done will tell. may_snapshot: unless the test goes by the wire
+ * alone. */
 int own_call(struct pending *p, bool may_snapshot);
 /* The answer of a call that has come to its end. */
 int own_answer(struct pending *p);

@@ -1,6 +1,7 @@
 /*
- * The device of our own: the core with memfds for memory, eventfds for fences, a panel that shows each
- * commit at the next tick() once its fences have signalled, and the wire between it and the tests.
+ * The device of our own: the core with memfds for memory, eventfds for fences, a panel that shows
+ * each commit at the next tick() once its fences have signalled, and the wire between it and the
+ * tests.
  */
 #include <fcntl.h>
 #include <poll.h>

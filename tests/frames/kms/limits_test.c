@@ -1,5 +1,5 @@
-/* Ends of what a client may have, and clients that mean no good: nothing of them stays, and nobody else
- * is disturbed. */
+/* Ends of what a client may have, and clients that mean no good: nothing of them stays, and nobody
+ * else is disturbed. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -369,7 +369,7 @@ static void events_are_counted(void **state)
     only_ours();
     struct output o;
     assert_true(find_output(card, 0, &o));
-    /* No room for a full screen: 640 by 60 lines of a mode would not do. A flip needs none of it. */
+    /* A black screen: there is no room for a picture. */
     struct request r = {0};
     uint32_t blob = create_blob(card, &o.modes[0], sizeof o.modes[0]);
     add(&r, card, o.connector, "CRTC_ID", o.crtc);

@@ -1,4 +1,5 @@
-/* Properties, one by one and of each object (drm_property.c, drm_mode_object.c; IGT's kms_properties). */
+/* Properties, one by one and of each object (drm_property.c, drm_mode_object.c; IGT's
+ * kms_properties). */
 #include <stdio.h>
 
 #include "harness.h"
@@ -24,13 +25,15 @@ static void read_property(struct file *f, uint32_t id, struct property *p)
         assert_true(p->enums[i].value != UINT64_C(0x5c5c5c5c5c5c5c5c));
 }
 
-/* The kernel's documentation says of these that they are immutable: Documentation/gpu/drm-kms.rst. */
+/* The kernel's documentation says of these that they are immutable: Documentation/gpu/drm-kms.rst.
+ * */
 static bool must_be_immutable(const char *name)
 {
     static const char *const names[] = {
         "EDID", "PATH", "TILE", "WRITEBACK_PIXEL_FORMATS", "non-desktop", "panel orientation",
         "privacy-screen hw-state", "subconnector", "suggested X", "suggested Y", "vrr_capable",
-        "DEGAMMA_LUT_SIZE", "GAMMA_LUT_SIZE", "IN_FORMATS", "IN_FORMATS_ASYNC", "SIZE_HINTS", "type",
+        "DEGAMMA_LUT_SIZE", "GAMMA_LUT_SIZE", "IN_FORMATS", "IN_FORMATS_ASYNC", "SIZE_HINTS",
+        "type",
     };
     for (unsigned i = 0; i < COUNT(names); i++)
         if (!strcmp(names[i], name))
@@ -493,7 +496,8 @@ static void a_good_link_is_not_made_bad(void **state)
                  EINVAL);
 }
 
-/* What the kernel's clients look for on a card that they may use (drm_mode_config.c, drm_plane.c). */
+/* What the kernel's clients look for on a card that they may use (drm_mode_config.c, drm_plane.c).
+ * */
 static void the_properties_of_compositors_are_there(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Legacy modesetting and what is there to set (drm_crtc.c, drm_connector.c, drm_mode_config.c; IGT's
- * kms_setmode). */
+/* Legacy modesetting and what is there to set (drm_crtc.c, drm_connector.c, drm_mode_config.c;
+ * IGT's kms_setmode). */
 #include "harness.h"
 
 static struct output o;

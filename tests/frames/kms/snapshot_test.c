@@ -1,5 +1,5 @@
-/* The block that clients answer queries from: it says what the server says, never half of one state and
- * half of another, and whatever stands in it does no harm. */
+/* The block that clients answer queries from: it says what the server says, never half of one state
+ * and half of another, and whatever stands in it does no harm. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -131,11 +131,13 @@ static void ask_all(struct file *f)
         q.arg.encoder.encoder_id = id;
         both_agree(f, &q);
         for (unsigned r = 0; r < COUNT(rooms); r++) {
-            q = (struct query){.request = DRM_IOCTL_MODE_GETCONNECTOR, .pointers = {0, 1, 2, 3, 0xff}};
+            q = (struct query){.request = DRM_IOCTL_MODE_GETCONNECTOR,
+                               .pointers = {0, 1, 2, 3, 0xff}};
             q.arg.connector.connector_id = id;
             ask_with_room(f, &q, rooms[r]);
             q = (struct query){.request = DRM_IOCTL_MODE_GETPLANE,
-                               .pointers = {WORD(struct drm_mode_get_plane, format_type_ptr), 0xff}};
+                               .pointers = {WORD(struct drm_mode_get_plane, format_type_ptr),
+                                            0xff}};
             q.arg.plane.plane_id = id;
             ask_with_room(f, &q, rooms[r]);
             q = (struct query){.request = DRM_IOCTL_MODE_GETPROPERTY, .pointers = {0, 1, 0xff}};
@@ -309,7 +311,8 @@ static void readers_see_one_state_or_the_other(void **state)
     stop = true;
     for (int i = 0; i < 2; i++)
         pthread_join(readers[i], NULL);
-    /* Where it met a writer each time it tried, it says so, and the server is asked: that is no tear. */
+    /* Where it met a writer each time it tried, it says so, and the server is asked: that is no
+     * tear. */
     assert_int_equal(n_torn, 0);
 }
 
@@ -449,7 +452,8 @@ static void a_writer_that_died_half_way_keeps_nobody(void **state)
     const struct tp_snapshot_view view = {.atomic = true};
     struct drm_mode_card_res res = {0};
     /* It ends, and the server is asked instead. */
-    assert_errno(tp_snapshot_query((void *)block, &view, DRM_IOCTL_MODE_GETRESOURCES, &res), ENOSYS);
+    assert_errno(tp_snapshot_query((void *)block, &view, DRM_IOCTL_MODE_GETRESOURCES, &res),
+                 ENOSYS);
 }
 
 static void it_tells_where_fences_are(void **state)

@@ -572,7 +572,8 @@ static void a_transfer_may_wait_for_its_source(void **state)
     (void)state;
     needs_syncobj();
     uint32_t a = create(card, 0), b = create(card, 0);
-    struct drm_syncobj_transfer t = {.src_handle = a, .dst_handle = b, .src_point = 4, .dst_point = 9,
+    struct drm_syncobj_transfer t = {.src_handle = a, .dst_handle = b, .src_point = 4,
+                                     .dst_point = 9,
                                      .flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT};
     struct pending *p = drm_start(card, DRM_IOCTL_SYNCOBJ_TRANSFER, &t);
     assert_false(drm_done(p));

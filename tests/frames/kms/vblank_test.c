@@ -64,8 +64,9 @@ static void crtcs_that_are_none_are_refused(void **state)
     (void)state;
     struct lineup l;
     get_lineup(card, &l);
-    union drm_wait_vblank v = {.request.type = (enum drm_vblank_seq_type)(
-                                   _DRM_VBLANK_RELATIVE | l.n_crtcs << _DRM_VBLANK_HIGH_CRTC_SHIFT)};
+    union drm_wait_vblank v = {
+        .request.type = (enum drm_vblank_seq_type)(_DRM_VBLANK_RELATIVE |
+                                                   l.n_crtcs << _DRM_VBLANK_HIGH_CRTC_SHIFT)};
     assert_errno(wait_vblank(&v), EINVAL);
     v = (union drm_wait_vblank){.request.type = (enum drm_vblank_seq_type)(
                                     _DRM_VBLANK_RELATIVE | _DRM_VBLANK_HIGH_CRTC_MASK)};
