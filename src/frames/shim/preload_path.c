@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "frames/shim/card.h"
@@ -327,6 +328,27 @@ TP_EXPORT char *__realpath_chk(const char *path, char *out, size_t room)
     return realpath(path, out);
 }
 #endif
+
+/* ls asks for these. */
+#define GETXATTR_CALL(call)                                                                        \
+    TP_EXPORT ssize_t call(const char *path, const char *name, void *out, size_t room)             \
+    {                                                                                              \
+        char place[PATH_MAX];                                                                      \
+                                                                                                   \
+        return TP_REAL(call)(lead_here(path, false, place), name, out, room);                      \
+    }
+#define LISTXATTR_CALL(call)                                                                       \
+    TP_EXPORT ssize_t call(const char *path, char *out, size_t room)                               \
+    {                                                                                              \
+        char place[PATH_MAX];                                                                      \
+                                                                                                   \
+        return TP_REAL(call)(lead_here(path, false, place), out, room);                            \
+    }
+
+GETXATTR_CALL(getxattr)
+GETXATTR_CALL(lgetxattr)
+LISTXATTR_CALL(listxattr)
+LISTXATTR_CALL(llistxattr)
 
 TP_EXPORT int inotify_add_watch(int fd, const char *path, uint32_t mask)
 {

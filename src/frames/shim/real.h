@@ -11,7 +11,8 @@
     X(dup3) X(fcntl) X(fcntl64) X(ioctl) X(mmap) X(mmap64) X(stat) X(stat64) X(lstat) X(lstat64)   \
     X(fstat) X(fstat64) X(fstatat) X(fstatat64) X(statx) X(opendir) X(scandir) X(scandir64)        \
     X(readlink) X(readlinkat) X(access) X(faccessat) X(euidaccess) X(fopen) X(fopen64)             \
-    X(realpath) X(glob) X(glob64) X(canonicalize_file_name) X(inotify_add_watch) X(socket) X(bind)      \
+    X(realpath) X(glob) X(glob64) X(getxattr)       \
+    X(lgetxattr) X(listxattr) X(llistxattr) X(canonicalize_file_name) X(inotify_add_watch) X(socket) X(bind)      \
     X(setsockopt) X(getsockname) X(recv) X(recvmsg)
 
 #define TP_REAL_INDEX(name) TP_REAL_##name,

@@ -94,13 +94,14 @@ static bool starts_with(const char *path, const char *prefix)
     return !strncmp(path, prefix, n) && (path[n] == 0 || path[n] == '/');
 }
 
-/* Paths that may be ours begin so: all others are done with after two comparisons. */
+/* All other absolute paths are done with after a few comparisons. */
 static bool may_be_ours(const char *path)
 {
     while (path[0] == '/' && path[1] == '/')
         path++;
-    return !strncmp(path, "/dev", 4) || !strncmp(path, "/sys", 4) || !strncmp(path, "/run", 4) ||
-           !strncmp(path, "/.", 2) || strstr(path, "/../") || strstr(path, "//");
+    return !strncmp(path, "/dev/dri", 8) || !strncmp(path, "/dev/tty", 8) ||
+           !strncmp(path, "/sys/", 5) || !strncmp(path, "/run/udev/", 10) ||
+           strstr(path, "/.") || strstr(path, "//");
 }
 
 static bool below_ours(const char *path)
@@ -142,20 +143,40 @@ static bool console(const char *path, char *number)
     return n < 64;
 }
 
+/* Where a way by the letter leads. inside: it begins in the tree, and the kernel finds on by itself. */
+static enum tp_path judge(const char *full, const char *path, bool listing, bool inside)
+{
+    if (!strcmp(full, "/dev/dri/card0"))
+        return TP_PATH_CARD;
+    if (inside)
+        return TP_PATH_REAL;
+    if (below_ours(full) || !strcmp(full, "/dev/dri") || lacks_udev(full))
+        return TP_PATH_TREE;
+    if (starts_with(path, "/dev/dri")) /* in and out again by "..": there is no such folder outside */
+        return TP_PATH_TREE;
+    return listing && !strcmp(full, "/sys/class") ? TP_PATH_TREE : TP_PATH_REAL;
+}
+
 static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_MAX])
 {
     char full[PATH_MAX] = "";
     size_t len = 0;
     bool inside = false;
+    enum tp_path r;
 
-    if (path[0] != '/') {
-        if (dir == AT_FDCWD || !folder_of(dir, full))
+    if (below_ours(path)) { /* there are links: "..", too, is the kernel's to follow */
+        if (!ready() || strlen(path) + tree.bytes >= PATH_MAX)
             return TP_PATH_REAL;
-        inside = starts_with(full, tree.path);
+        snprintf(out, PATH_MAX, "%s%s", tree.path, path);
+        return TP_PATH_TREE;
+    }
+    if (path[0] != '/') {
+        if (!folder_of(dir, full))
+            return TP_PATH_REAL;
+        inside = atomic_load_explicit(&state, memory_order_acquire) == 2 &&
+                 starts_with(full, tree.path);
         tp_tree_hide(full);
         len = strcmp(full, "/") ? strlen(full) : 0;
-        if (!inside && !may_be_ours(full) && len > 0)
-            return TP_PATH_REAL;
     }
     if (!append(full, &len, path))
         return TP_PATH_REAL;
@@ -163,28 +184,25 @@ static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_
         strcpy(full, "/");
     if (console(full, out))
         return TP_PATH_TTY;
-    if (strlen(full) + tree.bytes >= PATH_MAX)
+    r = judge(full, path, listing, inside);
+    if (r == TP_PATH_REAL || !ready() || strlen(full) + tree.bytes >= PATH_MAX)
         return TP_PATH_REAL;
-    snprintf(out, PATH_MAX, "%s%.*s", tree.path, (int)(PATH_MAX - tree.bytes - 1), full);
-    if (!strcmp(full, "/dev/dri/card0"))
-        return TP_PATH_CARD;
-    if (inside) /* the kernel finds the way itself */
-        return TP_PATH_REAL;
-    if (below_ours(full) || !strcmp(full, "/dev/dri") || lacks_udev(full))
-        return TP_PATH_TREE;
-    if (below_ours(path) || starts_with(path, "/dev/dri")) { /* a way out by ".." */
-        memcpy(out, full, len + 1);
-        return TP_PATH_TREE;
-    }
-    return listing && !strcmp(full, "/sys/class") ? TP_PATH_TREE : TP_PATH_REAL;
+    if (r == TP_PATH_TREE && !below_ours(full) && strcmp(full, "/dev/dri") &&
+        strcmp(full, "/sys/class") && !lacks_udev(full))
+        strcpy(out, full); /* out again */
+    else
+        snprintf(out, PATH_MAX, "%s%.*s", tree.path, (int)(PATH_MAX - tree.bytes - 1), full);
+    return r;
 }
 
 enum tp_path tp_tree_find(int dir, const char *path, bool listing, char out[PATH_MAX])
 {
+    const struct tp_shim_config *c = tp_shim_config();
     int kept = errno;
     enum tp_path r = TP_PATH_REAL;
 
-    if (path && (path[0] == '/' ? may_be_ours(path) : dir != AT_FDCWD && path[0]) && ready())
+    if (c && c->server_bytes > 0 && path &&
+        (path[0] == '/' ? may_be_ours(path) : dir != AT_FDCWD && path[0]))
         r = find(dir, path, listing, out);
     errno = kept;
     return r;

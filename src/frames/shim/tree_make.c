@@ -174,7 +174,7 @@ static int make(const char *path)
     return r;
 }
 
-int tp_tree_make(const char *given, const char *place, char *out, size_t room)
+static int make_at(const char *given, const char *place, char *out, size_t room)
 {
     char path[PATH_MAX], card[PATH_MAX];
     int n, r;
@@ -195,4 +195,11 @@ int tp_tree_make(const char *given, const char *place, char *out, size_t room)
         return -ENAMETOOLONG;
     strcpy(out, card);
     return 0;
+}
+
+int tp_tree_make(const char *given, const char *place, char *out, size_t room)
+{
+    int r = make_at(given, place, out, room);
+
+    return r < 0 && !*given ? make_at("", "/tmp", out, room) : r;
 }

@@ -164,6 +164,8 @@ static void folders_and_links_lead_to_the_card(void **state)
     assert_string_equal(realpath("/sys/dev/char/226:0", out), SYSFS);
     assert_string_equal(realpath("/sys/class/drm/../drm/card0", out), SYSFS);
     assert_string_equal(realpath("/dev/dri/..", out), "/dev");
+    assert_string_equal(realpath("/sys/class/drm/card0/../..", out),
+                        "/sys/devices/platform/turnpike");
     n = readlink("/sys/dev/char/226:0/subsystem", out, sizeof out);
     assert_true(n > 9);
     assert_memory_equal(out + n - 9, "class/drm", 9);
