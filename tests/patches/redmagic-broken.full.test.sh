@@ -83,6 +83,7 @@ says once that COMPRESSION tells a compressed layout
 says once that PIXEL_FORMAT_MODIFIER tells a compressed layout
 says once that PLANE_LAYOUTS tells a compressed layout
 a buffer allocated with that usage comes back compressed
+such a buffer is rendered to in tiles and with flags
 qti-840-bare qti-bare: 0x500000000000001 0+4864
 many-planes …
 near-miss-flags: …
@@ -103,10 +104,13 @@ check 'without the collapse it is compiled' eval 'break_it src/util/u_gralloc/u_
     "s/find_evidence(mapper, handle, compression, planes, count, modifier);/NOT_COMPRESSED;/" && run_ninja'
 check 'it is looked at, as a whole' failing collapse
 check 'then compressed buffers are refused as disjoint, and just these checks fail' fail_just collapse <<'LIST'
+the client's checks hold
+one with compression disabled in lines, without flags
 says once that COMPRESSION tells a compressed layout
 says once that PIXEL_FORMAT_MODIFIER tells a compressed layout
 says once that PLANE_LAYOUTS tells a compressed layout
 a buffer allocated with that usage comes back compressed
+such a buffer is rendered to in tiles and with flags
 default qti-840 …
 qti-swapped …
 qti-840-bare …
@@ -130,6 +134,7 @@ with linear tiling it has not
 what the driver tries with the allocator has not
 what it allocates to export has not
 with compression disabled it comes back linear
+one with compression disabled in lines, without flags
 LIST
 restore
 
@@ -139,6 +144,7 @@ check 'it is looked at, as a whole' failing no-bit
 check 'then no buffer is allocated compressed, and just these checks fail' fail_just no-bit <<'LIST'
 a render target's usage has the vendor bit
 a buffer allocated with that usage comes back compressed
+such a buffer is rendered to in tiles and with flags
 LIST
 restore
 

@@ -22,7 +22,7 @@ redmagic_run() { # driver, output, libraries, NAME=VALUE...
     libraries=${libraries/double/$build/tests/patches/aimapper:$out.d}
     env "$@" LD_PRELOAD="$(realpath "$build/src/factory/kgsl/libturnpike-kgsl.so")" \
         LD_LIBRARY_PATH="${libraries/none/$out.d}" TURNPIKE_KGSL_CHIP=FD750 \
-        TURNPIKE_KGSL_LOG="$out.d/calls" "$build/src/factory/prove/client/prove-client" \
+        TURNPIKE_KGSL_LOG="$out.d/calls" TURNPIKE_KGSL_WATCH=8822,8905 "$build/src/factory/prove/client/prove-client" \
         --only android "$driver" >"$out" 2>"$out.d/said"
 }
 
@@ -58,7 +58,7 @@ redmagic_covers() { # output
 }
 
 redmagic_clean() { # output
-    jq -es 'map(select(.check)) | length == 9 and all(.ok and (.skipped | not))' "$1" >/dev/null &&
+    jq -es 'map(select(.check)) | length == 11 and all(.ok and (.skipped | not))' "$1" >/dev/null &&
         jq -es '.[-1].done' "$1" >/dev/null && return
     jq -c 'select(.check and ((.ok | not) or .skipped))' "$1"
     return 1
@@ -67,6 +67,17 @@ redmagic_clean() { # output
 redmagic_books_close() { # output
     jq -es 'map(select(.call == "close" and has("leaked_buffers"))) | last | .imports > 60 and
         .leaked_buffers == 0 and .leaked_bytes == 0 and .leaked_contexts == 0' "$1.d/calls" >/dev/null
+}
+
+# How the GPU was told to write the image of draw N, 0 or 1: RB_MRT[0].BUF_INFO's tile mode (0: linear,
+# 3: tiled) and the pitch of its flags (0: it has none).
+redmagic_draws() { # output, draw, tile mode, flags' pitch: 0, or more for any other
+    jq -es --argjson n "$2" --argjson mode "$3" --arg flags "$4" '
+        def number: ltrimstr("0x") | explode | reduce .[] as $c (0; . * 16 + ($c | if . > 96 then . - 87 else . - 48 end));
+        map(select(.call == "gpu") | [.registers[] | {(.register): (.last | number)}] | add
+            | select(has("0x8822"))) | .[$n]
+        | ((."0x8822" / 256 | floor) % 4) == $mode and (."0x8905" == 0) == ($flags == "0")' \
+        "$1.d/calls" >/dev/null
 }
 
 redmagic_said() { # output, times, text
@@ -120,6 +131,8 @@ redmagic_checks() { # driver, name
         redmagic_is "$out" ahb_swapchain_plain '0x500000000000001 0+1024'
     check "$name: with compression disabled it comes back linear" \
         redmagic_is "$out" ahb_swapchain_disabled '0x0 0+1024'
+    check "$name: such a buffer is rendered to in tiles and with flags" redmagic_draws "$out" 0 3 more
+    check "$name: one with compression disabled in lines, without flags" redmagic_draws "$out" 1 0 0
     check "$name: every kind of buffer is looked at" redmagic_covers "$out"
     redmagic_buffers "$out" "$name"
     for kind in missing version-4 version-6 table-4 load-error load-null hole; do

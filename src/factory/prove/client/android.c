@@ -84,9 +84,11 @@ static void check_usage(struct tp_run *r)
 
 const struct tp_check tp_android_checks[] = {
     {"ahb_usage", "what is asked of Android's allocator for an image", check_usage},
-    {"ahb_import", "buffers of Android's allocator, as a vendor lays them out", tp_check_ahb_import},
-    {"ahb_swapchain", "usage asked, buffers allocated with it, and imported", tp_check_ahb_swapchain},
+    {"ahb_import", "buffers of Android's allocator, of each kind", tp_check_ahb_import},
+    {"ahb_swapchain", "usage asked, a buffer allocated with it, and imported", tp_check_ahb_swapchain},
     {"ahb_export", "memory that is allocated as a buffer", tp_check_ahb_export},
-    {"native_buffer", "the same buffers, as a swapchain hands them over", tp_check_native_buffer},
+    {"ahb_draw", "the same, rendered to", tp_check_ahb_draw},
+    {"ahb_draw_disabled", "the same with compression disabled", tp_check_ahb_draw_disabled},
+    {"native_buffer", "ahb_import's buffers, as a swapchain hands them over", tp_check_native_buffer},
     {0},
 };

@@ -1,4 +1,4 @@
-/* The checks of Android's buffers (android.c, android_buffers.c). */
+/* The checks of Android's buffers (android.c, android_buffers.c, android_draw.c). */
 #ifndef TP_FACTORY_PROVE_CLIENT_ANDROID_H
 #define TP_FACTORY_PROVE_CLIENT_ANDROID_H
 
@@ -13,5 +13,7 @@ void tp_check_ahb_import(struct tp_run *r);
 void tp_check_ahb_swapchain(struct tp_run *r);
 void tp_check_ahb_export(struct tp_run *r);
 void tp_check_native_buffer(struct tp_run *r);
+void tp_check_ahb_draw(struct tp_run *r);
+void tp_check_ahb_draw_disabled(struct tp_run *r);
 
 #endif
