@@ -14,7 +14,6 @@
 #include <drm.h>
 
 #include "base/buf.h"
-#include "frames/server/control.h"
 
 #define ACCEPTS 8 /* of one turn */
 
@@ -142,16 +141,6 @@ static void open_card(struct tp_server *s, struct tp_connection *c, const struct
     c->refused = tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
 }
 
-static void greet_control(struct tp_server *s, struct tp_connection *c)
-{
-    struct tp_hello hello = {.version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST,
-                             .kind = TP_HELLO_CONTROL};
-    const struct iovec part = {&hello, sizeof hello};
-    c->kind = TP_CONTROL;
-    if (tp_frame_send(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)
-        tp_connection_drop(s, c, NULL);
-}
-
 static void take_hello(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
 {
     struct tp_hello hello;
@@ -165,43 +154,9 @@ static void take_hello(struct tp_server *s, struct tp_connection *c, const struc
     if (r == 0 && hello.kind == TP_HELLO_CARD)
         open_card(s, c, &hello);
     else if (r == 0 && hello.kind == TP_HELLO_CONTROL)
-        greet_control(s, c);
+        tp_control_greet(s, c);
     else
         tp_connection_drop(s, c, "its first frame is no hello that is known here");
-}
-
-static int look_png(struct tp_server *s, const struct tp_frame *f, int *fd)
-{
-    struct tp_error e = {0};
-    struct tp_image image = {0};
-    struct tp_buf png = {0};
-    uint32_t output;
-    if (f->payload_bytes < sizeof output)
-        return -EINVAL;
-    memcpy(&output, f->payload, sizeof output);
-    int r = tp_server_look(s, output, &image, &e);
-    if (r == 0)
-        r = tp_image_to_png(&image, &png, &e);
-    if (r == 0)
-        *fd = tp_memory_of(png.data, png.len);
-    tp_image_finish(&image);
-    tp_buf_finish(&png);
-    return r < 0 ? r : *fd < 0 ? *fd : 0;
-}
-
-static void take_control(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
-{
-    int fd = -1;
-    if (f->fourcc != TP_FRAME_LOOK) {
-        tp_connection_drop(s, c, "a control frame that is not known here");
-        return;
-    }
-    int32_t answer[2] = {look_png(s, f, &fd), 0};
-    const struct iovec part = {answer, sizeof answer};
-    if (tp_frame_send(c->source.fd, TP_FRAME_LOOK, 0, f->sequence, &part, 1, &fd, fd >= 0) < 0)
-        tp_connection_drop(s, c, "it does not read its answers");
-    if (fd >= 0)
-        close(fd);
 }
 
 static void take_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f)
@@ -217,7 +172,7 @@ static void take_frame(struct tp_server *s, struct tp_connection *c, struct tp_f
             tp_connection_drop(s, c, "a frame on the card's socket that is not known here");
         break;
     case TP_CONTROL:
-        take_control(s, c, f);
+        tp_control_frame(s, c, f);
         break;
     }
 }

@@ -1,7 +1,12 @@
-/* The server's own structures. All of them live on the loop's thread. */
+/*
+ * The server's own structures. Whoever touches them holds the server's lock: the loop while it works, and
+ * a thread that brings news of a panel, which is told to clients at once where the lock is to be had.
+ * Memory is freed by the loop alone.
+ */
 #ifndef TP_FRAMES_SERVER_INTERNAL_H
 #define TP_FRAMES_SERVER_INTERNAL_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "frames/server/listen.h"
@@ -56,7 +61,20 @@ struct tp_channel_end {
     struct tp_drm_call call; /* its memory stays from call to call */
 };
 
+/* A picture of the screen that is being made, on a thread of its own. */
+struct tp_look {
+    pthread_t thread;
+    bool running; /* to be joined */
+    atomic_bool done;
+    struct tp_publisher *publisher;
+    int socket; /* the thread's */
+    uint32_t sequence;
+};
+
 struct tp_server {
+    pthread_mutex_t lock;
+    struct tp_look look;
+    bool more; /* a panel has news for whoever holds the lock */
     struct tp_kms *kms;
     struct tp_server_limits limits;
     uid_t *uids; /* owned */
@@ -67,12 +85,10 @@ struct tp_server {
     int spare; /* a descriptor to let go where the table is full, so that a caller can be refused */
     struct tp_listener listener;
     struct tp_source accepting; /* fd: the listener's, not closed here */
-    struct tp_source notified;  /* eventfd that publishers write */
+    struct tp_source notified;  /* eventfd: there is work for the loop */
     struct tp_source timer;     /* timerfd for calls that time out */
     int64_t timer_ns;           /* what it is set to */
     struct tp_source sync;      /* an epoll set of fences that syncobj calls wait for */
-    int sync_fds[TP_SYNC_FDS];
-    unsigned n_sync_fds;
     struct tp_publisher *publishers[TP_KMS_OUTPUTS];
     unsigned n_outputs;
     struct tp_shared_snapshot snapshot;
@@ -106,6 +122,11 @@ bool tp_connection_turn(struct tp_server *s, struct tp_connection *c);
 void tp_connections_reap(struct tp_server *s);
 void tp_connection_event(struct tp_server *s, struct tp_connection *c, const void *e, size_t bytes);
 size_t tp_connection_unread(struct tp_server *s, struct tp_connection *c);
+
+/* --- control.c --- */
+void tp_control_greet(struct tp_server *s, struct tp_connection *c);
+void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f);
+void tp_control_finish(struct tp_look *l);
 
 /* --- channel.c --- */
 /* Takes the descriptor. */

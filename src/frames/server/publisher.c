@@ -23,13 +23,15 @@ struct queued {
 
 struct tp_publisher {
     struct tp_panel *panel; /* owned */
-    int notify;             /* borrowed */
-    int wake;               /* owned eventfd: the thread is to look again */
+    void (*notify)(void *data);
+    void *notify_data;
+    int wake; /* owned eventfd: the thread is to look again */
     pthread_t thread;
     pthread_mutex_t mutex; /* all below */
     bool running, stop;
     bool publishing; /* somebody is in the panel's publish, with the mutex let go */
-    bool notified;
+    bool notified; /* somebody was told that there is something to take, or will be */
+    bool to_notify;
     struct queued queue[QUEUE]; /* the oldest first */
     unsigned queued;
     struct tp_panel_tick tick;
@@ -49,9 +51,18 @@ static void write_event(int fd)
 
 static void notify(struct tp_publisher *p)
 {
-    if (!p->notified)
-        write_event(p->notify);
+    p->to_notify |= !p->notified;
     p->notified = true;
+}
+
+/* Lets the mutex go, and tells what there is to tell. */
+static void unlock(struct tp_publisher *p)
+{
+    bool tell = p->to_notify;
+    p->to_notify = false;
+    pthread_mutex_unlock(&p->mutex);
+    if (tell)
+        p->notify(p->notify_data);
 }
 
 static void tell_flip(struct tp_publisher *p, uint64_t serial, int error)
@@ -163,7 +174,7 @@ static void on_tick(void *data, const struct tp_panel_tick *t)
     notify(p);
     if (p->queued > 0)
         write_event(p->wake);
-    pthread_mutex_unlock(&p->mutex);
+    unlock(p);
 }
 
 static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
@@ -206,7 +217,7 @@ void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
     /* With no picture to be had before the next refresh, that one will see to it. */
     if (p->queued > 0 && may_publish(p, s))
         write_event(p->wake);
-    pthread_mutex_unlock(&p->mutex);
+    unlock(p);
 }
 
 bool tp_publisher_take(struct tp_publisher *p, struct tp_publisher_report *out)
@@ -236,7 +247,7 @@ static void wait_for_work(struct tp_publisher *p)
     /* Which fences are through does not matter before the next refresh, which wakes this thread. */
     if (p->queued > 0 && !may_publish(p, p->queue[p->queued - 1].scanout))
         n = 1;
-    pthread_mutex_unlock(&p->mutex);
+    unlock(p);
     int64_t left = until == INT64_MAX ? 0 : until - tp_now_ns();
     const struct timespec limit = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
     if (ppoll(fds, n, until == INT64_MAX ? NULL : &limit, NULL) > 0 && fds[0].revents) {
@@ -276,14 +287,15 @@ int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_er
     return p->panel->ops->look(p->panel, out, e);
 }
 
-int tp_publisher_create(struct tp_panel *panel, int notify, struct tp_publisher **out,
-                        struct tp_error *e)
+int tp_publisher_create(struct tp_panel *panel, void (*notify)(void *data), void *data,
+                        struct tp_publisher **out, struct tp_error *e)
 {
     static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
     struct tp_publisher *p = tp_calloc(1, sizeof *p);
     *out = NULL;
     p->panel = panel;
     p->notify = notify;
+    p->notify_data = data;
     pthread_mutex_init(&p->mutex, NULL);
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = p->wake < 0 ? tp_fail_errno(e, errno, NULL, "an eventfd") : 0;

@@ -27,11 +27,11 @@ struct tp_publisher_report {
 };
 
 /*
- * Takes the panel over and starts it. notify: an eventfd that is written when there is something to
- * take, borrowed. On failure the panel is destroyed.
+ * Takes the panel over and starts it. notify: called, on any thread, when there is something to take;
+ * tp_publisher_take and _commit may be called from inside it. On failure the panel is destroyed.
  */
-int tp_publisher_create(struct tp_panel *panel, int notify, struct tp_publisher **out,
-                        struct tp_error *e);
+int tp_publisher_create(struct tp_panel *panel, void (*notify)(void *data), void *data,
+                        struct tp_publisher **out, struct tp_error *e);
 /* Ends it, the panel too. No commit is told of any more. NULL is fine. */
 void tp_publisher_destroy(struct tp_publisher *p);
 

@@ -119,29 +119,78 @@ static void drain(int fd)
     (void)n;
 }
 
-static void tell_device(struct tp_server *s)
+static void take_report(struct tp_server *s, unsigned output)
 {
     struct tp_publisher_report r;
-    for (unsigned i = 0; i < s->n_outputs; i++) {
-        if (!tp_publisher_take(s->publishers[i], &r))
-            continue;
-        /* What was published with this refresh hears of it first: it has something to do. */
-        for (unsigned k = 0; k < r.n_flips; k++) {
-            const struct tp_publisher_flip *f = &r.flips[k];
-            if (f->error == -ETIMEDOUT)
-                tp_server_log(s, "output %u: a picture was given up: its fence was silent for a second", i);
-            tp_kms_flipped(s->kms, i, f->serial, f->sequence, f->time_ns, f->error);
-        }
-        if (r.ticked)
-            tp_kms_vblank(s->kms, i, r.tick.sequence, r.tick.time_ns);
+    if (!tp_publisher_take(s->publishers[output], &r))
+        return;
+    /* What was published with this refresh hears of it first: it has something to do. */
+    for (unsigned i = 0; i < r.n_flips; i++) {
+        const struct tp_publisher_flip *f = &r.flips[i];
+        if (f->error == -ETIMEDOUT)
+            tp_server_log(s, "output %u: a picture was given up: its fence was silent for a second", output);
+        tp_kms_flipped(s->kms, output, f->serial, f->sequence, f->time_ns, f->error);
     }
+    if (r.ticked)
+        tp_kms_vblank(s->kms, output, r.tick.sequence, r.tick.time_ns);
+}
+
+static void tell_device(struct tp_server *s)
+{
+    do {
+        s->more = false;
+        for (unsigned i = 0; i < s->n_outputs; i++)
+            take_report(s, i);
+    } while (s->more);
+}
+
+/* The server that this thread works for, having its lock. */
+static _Thread_local const struct tp_server *inside;
+
+static void enter(struct tp_server *s)
+{
+    pthread_mutex_lock(&s->lock);
+    inside = s;
+}
+
+static void leave(struct tp_server *s)
+{
+    inside = NULL;
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void wake(struct tp_server *s)
+{
+    ssize_t n = write(s->notified.fd, &(uint64_t){1}, sizeof(uint64_t));
+    (void)n; /* full: readable all the same */
+}
+
+/* A panel has news. They go on to clients on this very thread, which is awake; the loop is asked only where it
+ * is at work, or has something to free. */
+static void on_news(void *data)
+{
+    struct tp_server *s = data;
+    if (inside == s) {
+        s->more = true;
+        return;
+    }
+    if (pthread_mutex_trylock(&s->lock)) {
+        wake(s);
+        return;
+    }
+    inside = s;
+    tell_device(s);
+    tp_server_settle(s);
+    if (s->some_dead)
+        wake(s);
+    leave(s);
 }
 
 static void on_notified(struct tp_server *s, struct tp_source *self, uint32_t events)
 {
     (void)events;
+    (void)s; /* each turn hears the panels' news */
     drain(self->fd);
-    tell_device(s);
 }
 
 static void on_timer(struct tp_server *s, struct tp_source *self, uint32_t events)
@@ -170,25 +219,21 @@ static void set_timer(struct tp_server *s)
     s->timer_ns = at;
 }
 
-/* The set of fences is made anew whenever they are not those of before: closed ones would stay in it as long
- * as somebody else has them open. */
+/* The set of fences is made anew each turn: the same number may be another fence by now, and closed ones
+ * would stay in it as long as somebody else has them open. */
 static void watch_fences(struct tp_server *s)
 {
     int fds[TP_SYNC_FDS];
     unsigned n = tp_kms_poll_fds(s->kms, fds, TP_SYNC_FDS);
-    if (n > TP_SYNC_FDS)
-        n = TP_SYNC_FDS;
-    if (n == s->n_sync_fds && !memcmp(fds, s->sync_fds, n * sizeof *fds))
-        return;
     tp_server_close(s, &s->sync);
-    s->sync.fd = n > 0 ? epoll_create1(EPOLL_CLOEXEC) : -1;
-    s->n_sync_fds = 0;
+    if (n == 0)
+        return;
+    s->sync.fd = epoll_create1(EPOLL_CLOEXEC);
     if (s->sync.fd < 0)
         return;
-    for (unsigned i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n && i < TP_SYNC_FDS; i++) {
         struct epoll_event ev = {.events = EPOLLIN};
         epoll_ctl(s->sync.fd, EPOLL_CTL_ADD, fds[i], &ev);
-        s->sync_fds[s->n_sync_fds++] = fds[i];
     }
     tp_server_watch(s, &s->sync, EPOLLIN);
 }
@@ -204,18 +249,19 @@ int tp_server_dispatch(struct tp_server *s, int timeout_ms)
     int n = epoll_wait(s->epoll, events, EVENTS, timeout_ms);
     if (n < 0)
         return errno == EINTR ? 0 : -errno;
+    enter(s);
     s->turn++;
     for (int i = 0; i < n; i++) {
         struct tp_source *source = events[i].data.ptr;
         if (source->fd >= 0)
             source->ready(s, source, events[i].events);
     }
-    if (n > 0)
-        tell_device(s);
+    tell_device(s);
     tp_connections_reap(s);
     tp_server_settle(s);
     watch_fences(s);
     set_timer(s);
+    leave(s);
     return 0;
 }
 
@@ -302,7 +348,7 @@ static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error
         if (!panel)
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "output %u has no panel",
                            s->n_outputs);
-        r = tp_publisher_create(panel, s->notified.fd, &s->publishers[s->n_outputs], e);
+        r = tp_publisher_create(panel, on_news, s, &s->publishers[s->n_outputs], e);
         if (r < 0)
             return r;
     }
@@ -336,7 +382,10 @@ int tp_server_create(const struct tp_server_config *config, struct tp_server **o
         s->n_uids = c.n_uids;
     }
     set_limits(s, &c);
+    pthread_mutex_init(&s->lock, NULL);
+    enter(s);
     int r = make(s, &c, e);
+    leave(s);
     for (unsigned i = 0; i < TP_KMS_OUTPUTS; i++)
         if (c.panels[i])
             c.panels[i]->ops->destroy(c.panels[i]);
@@ -350,7 +399,10 @@ int tp_server_create(const struct tp_server_config *config, struct tp_server **o
 
 int tp_server_adopt(struct tp_server *s, int fd)
 {
-    return tp_connection_add(s, fd);
+    enter(s);
+    int r = tp_connection_add(s, fd);
+    leave(s);
+    return r;
 }
 
 int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e)
@@ -367,11 +419,13 @@ void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_serve
         tp_publisher_shown(s->publishers[output], out);
 }
 
-void tp_server_count(const struct tp_server *s, struct tp_server_counts *out)
+void tp_server_count(struct tp_server *s, struct tp_server_counts *out)
 {
+    enter(s);
     tp_kms_count(s->kms, &out->kms);
     out->connections = s->n_connections;
     out->channels = s->n_channels;
+    leave(s);
 }
 
 static void close_fd(int fd)
@@ -384,16 +438,20 @@ void tp_server_destroy(struct tp_server *s)
 {
     if (!s)
         return;
+    enter(s);
     tp_listener_finish(&s->listener);
     while (s->connections) {
         for (struct tp_connection *c = s->connections; c; c = c->next)
             tp_connection_drop(s, c, NULL);
         tp_connections_reap(s);
     }
+    tp_control_finish(&s->look);
     for (unsigned i = 0; i < s->n_outputs; i++)
         tp_publisher_destroy(s->publishers[i]);
     tp_kms_destroy(s->kms);
     tp_shared_snapshot_finish(&s->snapshot);
+    leave(s);
+    pthread_mutex_destroy(&s->lock);
     close_fd(s->sync.fd);
     close_fd(s->timer.fd);
     close_fd(s->notified.fd);

@@ -28,7 +28,8 @@ struct tp_server_config {
     const uid_t *uids; /* who may connect besides the server's own user and root */
     size_t n_uids;
     struct tp_server_limits limits;
-    /* One line for a person, about an incident; NULL: nobody hears it. From the loop's thread. */
+    /* One line for a person, about an incident; NULL: nobody hears it. On any thread, one at a time, from
+     * inside the server. */
     void (*log)(void *data, const char *line);
     void *log_data;
 };
@@ -47,7 +48,8 @@ int tp_server_dispatch(struct tp_server *s, int timeout_ms);
 /* A connected SOCK_SEQPACKET socket, as if it had been accepted; moved. -EACCES, -EMFILE. */
 int tp_server_adopt(struct tp_server *s, int fd);
 
-/* What is on the screen of this output; the caller finishes out. */
+/* What is on the screen of this output; the caller finishes out. Like all functions from here on, any
+ * thread's to call. */
 int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e);
 
 /* What the screen has shown so far. */
@@ -62,6 +64,6 @@ struct tp_server_counts {
     struct tp_kms_counts kms;
     unsigned connections, channels;
 };
-void tp_server_count(const struct tp_server *s, struct tp_server_counts *out);
+void tp_server_count(struct tp_server *s, struct tp_server_counts *out);
 
 #endif

@@ -1,0 +1,97 @@
+/* Control connections: pictures of the screen. */
+#include "frames/server/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "frames/server/internal.h"
+
+void tp_control_greet(struct tp_server *s, struct tp_connection *c)
+{
+    struct tp_hello hello = {.version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST,
+                             .kind = TP_HELLO_CONTROL};
+    const struct iovec part = {&hello, sizeof hello};
+    c->kind = TP_CONTROL;
+    if (tp_frame_send(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)
+        tp_connection_drop(s, c, NULL);
+}
+
+static int answer(int sock, uint32_t sequence, int result, const int *fd)
+{
+    int32_t words[2] = {result, 0};
+    const struct iovec part = {words, sizeof words};
+    return tp_frame_send(sock, TP_FRAME_LOOK, 0, sequence, &part, 1, fd, result == 0);
+}
+
+static int look_png(struct tp_publisher *p)
+{
+    struct tp_error e = {0};
+    struct tp_image image = {0};
+    struct tp_buf png = {0};
+    int r = tp_publisher_look(p, &image, &e);
+    if (r == 0)
+        r = tp_image_to_png(&image, &png, &e);
+    if (r == 0)
+        r = tp_memory_of(png.data, png.len);
+    tp_image_finish(&image);
+    tp_buf_finish(&png);
+    return r;
+}
+
+/* A picture takes a tenth of a second to compose and pack, which nobody else is to wait for. */
+static void *run(void *data)
+{
+    struct tp_look *l = data;
+    int fd = look_png(l->publisher);
+    answer(l->socket, l->sequence, fd < 0 ? fd : 0, &fd);
+    if (fd >= 0)
+        close(fd);
+    close(l->socket);
+    atomic_store(&l->done, true);
+    return NULL;
+}
+
+void tp_control_finish(struct tp_look *l)
+{
+    if (l->running)
+        pthread_join(l->thread, NULL);
+    l->running = false;
+}
+
+static int start(struct tp_server *s, const struct tp_connection *c, const struct tp_frame *f)
+{
+    struct tp_look *l = &s->look;
+    uint32_t output;
+    if (f->payload_bytes < sizeof output)
+        return -EINVAL;
+    memcpy(&output, f->payload, sizeof output);
+    if (output >= s->n_outputs)
+        return -EINVAL;
+    if (l->running && !atomic_load(&l->done))
+        return -EBUSY;
+    tp_control_finish(l);
+    l->publisher = s->publishers[output];
+    l->sequence = f->sequence;
+    l->socket = fcntl(c->source.fd, F_DUPFD_CLOEXEC, 0);
+    if (l->socket < 0)
+        return -errno;
+    atomic_store(&l->done, false);
+    int r = pthread_create(&l->thread, NULL, run, l);
+    if (r)
+        close(l->socket);
+    l->running = r == 0;
+    return -r;
+}
+
+void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
+{
+    if (f->fourcc != TP_FRAME_LOOK) {
+        tp_connection_drop(s, c, "a control frame that is not known here");
+        return;
+    }
+    int r = start(s, c, f);
+    if (r < 0 && answer(c->source.fd, f->sequence, r, NULL) < 0)
+        tp_connection_drop(s, c, "it does not read its answers");
+}
