@@ -131,9 +131,7 @@ int AHardwareBuffer_allocate(const struct AHardwareBuffer_Desc *desc, struct AHa
                                  .format = desc->format, .usage = desc->usage};
     *(void **)&allocate = vendor(TP_VENDOR_ALLOCATE);
     __atomic_or_fetch(&asked, desc->usage, __ATOMIC_RELAXED);
-    *out = allocate && allocate(&b) == 0 ? tp_buffer_make(&b) : NULL;
-    if (!*out)
-        *out = make(desc);
+    *out = allocate && allocate(&b) == 0 ? tp_buffer_make(&b) : make(desc);
     return *out ? 0 : NO_MEMORY;
 }
 

@@ -1,7 +1,8 @@
 /*
  * The buffers of Android's graphics memory that a driver meets in the client (android_host.c). With a
  * stand-in for a vendor beside the client (../vendor.h) they are laid out as that says, in dma-bufs
- * of /dev/dma_heap/system; without one, or without the heap, they hold their description alone.
+ * of /dev/dma_heap/system. Without one, and of a format that the vendor does not know, they hold their
+ * description alone.
  */
 #ifndef TP_FACTORY_PROVE_CLIENT_ANDROID_HOST_H
 #define TP_FACTORY_PROVE_CLIENT_ANDROID_HOST_H
@@ -33,7 +34,7 @@ struct tp_native_handle {
     int fd_count, int_count;
     int data[]; /* the fds, then the ints */
 };
-/* NULL where a buffer is its description alone. */
+/* NULL where a buffer is its description alone; a driver must not be given such a one. */
 const struct tp_native_handle *AHardwareBuffer_getNativeHandle(const struct AHardwareBuffer *buffer);
 
 /* Describes the vendor's buffer number N. False behind the last, or where there is no vendor. */
