@@ -95,14 +95,16 @@ static void many_clients_have_magics_of_their_own(void **state)
     enum { N = 200 };
     struct file *slaves[N];
     uint32_t magics[N];
-    for (unsigned i = 0; i < N; i++) {
+    /* A server's default limit of connections is under that. */
+    unsigned n = is_real() && !is_kernels() ? 50 : N;
+    for (unsigned i = 0; i < n; i++) {
         slaves[i] = card_open();
         assert_errno(drm(slaves[i], DRM_IOCTL_SET_MASTER, NULL), EBUSY);
         magics[i] = get_magic(slaves[i]);
         for (unsigned j = 0; j < i; j++)
             assert_int_not_equal(magics[i], magics[j]);
     }
-    for (unsigned i = 0; i < N; i++)
+    for (unsigned i = 0; i < n; i++)
         assert_ok(auth_magic(card, magics[i]));
 }
 

@@ -359,6 +359,26 @@ static void a_picture_that_cannot_be_shown_ends_its_flip(void **state)
     assert_int_equal(next_event().user_data, 2);
 }
 
+/* What is on the screen is read from until another picture is there, whatever its client does. */
+static void what_is_shown_lives_until_it_is_replaced(void **state)
+{
+    (void)state;
+    only_ours();
+    struct tp_kms_counts c;
+    struct drm_mode_closefb close = {.fb_id = fbs[0]};
+    assert_ok(drm(card, DRM_IOCTL_MODE_CLOSEFB, &close));
+    assert_ok(flip(fbs[1], DRM_MODE_PAGE_FLIP_EVENT, 1)); /* under way: nobody has the first now */
+    struct tp_kms_fb_info info;
+    tp_kms_fb_info(shown(o.index)->layers[0].fb, &info);
+    assert_int_equal(info.id, fbs[0]);
+    assert_true(info.inode != 0);
+    tick(o.index);
+    tp_kms_fb_info(shown(o.index)->layers[0].fb, &info);
+    assert_int_equal(info.id, fbs[1]);
+    tp_kms_count(own_kms(), &c);
+    assert_int_equal(c.fbs, 1);
+}
+
 static void a_blocking_commit_tells_that_it_could_not_be_shown(void **state)
 {
     (void)state;
@@ -399,6 +419,7 @@ int main(void)
         lit(the_event_goes_to_who_flipped),
         lit(closing_with_a_flip_under_way_leaves_nothing),
         lit(nothing_to_read_is_again),
+        lit(what_is_shown_lives_until_it_is_replaced),
         lit(a_blocking_commit_tells_that_it_could_not_be_shown),
         lit(a_picture_that_cannot_be_shown_ends_its_flip),
     };

@@ -256,9 +256,10 @@ static void events_and_waits_agree(void **state)
         v = request(_DRM_VBLANK_ABSOLUTE | _DRM_VBLANK_EVENT, target);
         assert_ok(wait_vblank(&v));
     }
-    assert_int_equal(now(), target);
+    /* A busy machine may miss a real refresh, and then asks for what is over. */
+    assert_in_range(now() - target, 0, is_real() ? N : 0);
     for (int i = 0; i < N; i++)
-        assert_int_equal(next_event().sequence, target);
+        assert_in_range(next_event().sequence - target, 0, is_real() ? N : 0);
     assert_false(has_event(card));
 }
 
