@@ -23,6 +23,18 @@ refused 2 "no command 'bild'" bild
 refused 2 'which tree' patch
 refused 2 'one tree at a time' patch mesa mesa
 refused 2 '--faults is a number' prove x.so --faults 5:x
+refused 2 'up to sixteen rates' serve --refresh 60,0
+refused 2 '--size is' serve --size 100x
+refused 2 'less than a refresh' serve --latch -1
+refused 2 'more than a refresh before' serve --latch 20000 --socket s
+refused 2 'the lower first' serve --vrr 120-48
+refused 2 '--pipeline is' serve --pipeline 3
+refused 2 "no panel 'crt'" serve --panel crt
+refused 2 'nothing to do with' serve now
+refused 2 'is there, and is no socket' serve --socket mesa
+refused 2 'which program to run' play --seconds 1
+refused 2 'whole number' play --seconds 0 -- true
+refused 2 'no recipe for the compositor' play --compositor mutter -- true
 refused 2 'argument is empty' patch ''
 refused 2 'has an empty value' build --ndk ''
 refused 2 'both switched on and left out' patch mesa --with autotune --without autotune
@@ -52,7 +64,7 @@ check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in "" build chips patch prove; do
+for command in "" build chips patch play prove serve; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0
