@@ -244,6 +244,7 @@ static int prove(struct job *j, struct driver *d, struct tp_error *e)
     struct tp_prove_request req = {.file = d->package.path,
                                    .patches_dir = j->patches_dir,
                                    .excused = j->a->without.at,
+                                   .bionic_root = j->a->bionic_root,
                                    .on_chip = on_chip,
                                    .data = j};
     int r = tp_prove(&req, &d->proof, e);

@@ -339,6 +339,8 @@ int tp_drm_reply_decode(unsigned long request, void *arg, const struct tp_drm_fe
         }
     }
     tp_drm_from_wire(row, now, native);
-    memcpy(arg, native, user_bytes(row, request, _IOC_READ));
+    size_t bytes = user_bytes(row, request, _IOC_READ);
+    if (bytes) /* a request without an argument has no place for one */
+        memcpy(arg, native, bytes);
     return result;
 }
