@@ -1,7 +1,7 @@
 /*
- * Clients of a server, as the input says: they come, say things, pass descriptors, let refreshes happen and go.
- * Nothing of it may leave an object or a descriptor. The input is a list of steps of at least four bytes: what,
- * who, and the length of what follows (u16).
+ * Clients of a server, as the input says: they come, say things, pass descriptors, let refreshes
+ * happen and go. Nothing of it may leave an object or a descriptor. The input is a list of steps of
+ * at least four bytes: what, who, and the length of what follows (u16).
  */
 #include <assert.h>
 #include <dirent.h>
@@ -22,7 +22,20 @@
 #define CLIENTS 3u
 #define STEPS 200u
 
-enum step { COME, HELLO, CHANNEL, CALL, MAP, RAW_CARD, RAW_CHANNEL, READ, GO, TICK, LEAVE_CHANNEL, N_STEPS };
+enum step {
+    COME,
+    HELLO,
+    CHANNEL,
+    CALL,
+    MAP,
+    RAW_CARD,
+    RAW_CHANNEL,
+    READ,
+    GO,
+    TICK,
+    LEAVE_CHANNEL,
+    N_STEPS
+};
 
 struct client {
     int card, channel;
@@ -40,7 +53,8 @@ static int memory = -1; /* something to pass on */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int start(struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
+static int start(
+    struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
     (void)p;
     (void)e;
@@ -132,7 +146,8 @@ static void open_channel(struct client *c)
 {
     int ends[2];
     close_fd(&c->channel);
-    if (c->card < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
+    if (c->card < 0 ||
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0)
         return;
     c->channel = ends[0];
     send_frame(c->card, TP_FRAME_CHANNEL, NULL, 0, ends[1]);
@@ -155,8 +170,8 @@ static void drain(int sock)
 
 static void go(struct client *c, enum step step, const uint8_t *bytes, size_t n)
 {
-    static const struct tp_hello hello = {TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CARD, 0,
-                                          TP_CAP_SNAPSHOT};
+    static const struct tp_hello hello = {
+        TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CARD, 0, TP_CAP_SNAPSHOT};
     int fd = n > 0 && bytes[n - 1] & 1 ? memory : n > 0 && bytes[n - 1] & 2 ? c->card : -1;
     switch (step) {
     case COME:
@@ -208,9 +223,9 @@ static void make_server(void)
     static const struct tp_panel_ops ops = {start, publish, set_mode, NULL, destroy};
     struct tp_server_config c = {
         .kms = {.n_outputs = 1,
-                .n_overlays = 1,
-                .outputs = {{.connected = true, .modes = {{64, 48, 60000}}, .n_modes = 1}},
-                .limits = {.fbs = 16, .buffers = 16, .blobs = 16, .syncobjs = 16}},
+            .n_overlays = 1,
+            .outputs = {{.connected = true, .modes = {{64, 48, 60000}}, .n_modes = 1}},
+            .limits = {.fbs = 16, .buffers = 16, .blobs = 16, .syncobjs = 16}},
         .limits = {.connections = CLIENTS + 1, .channels = 4},
         .panels = {&screen.panel},
     };
@@ -250,7 +265,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     tick();
     tp_server_count(server, &c);
     assert(c.connections == 0 && c.channels == 0 && c.kms.files == 0 && c.kms.fbs == 0);
-    assert(c.kms.buffers == 0 && c.kms.waiters == 0 && c.kms.syncobjs == 0 && c.kms.buffer_bytes == 0);
+    assert(
+        c.kms.buffers == 0 && c.kms.waiters == 0 && c.kms.syncobjs == 0 && c.kms.buffer_bytes == 0);
     tp_server_destroy(server);
     assert(n_descriptors() == before);
     return 0;

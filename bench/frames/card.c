@@ -1,12 +1,12 @@
 /*
- * card [SECONDS]: what a card costs its clients. Runs under `turnpike play` (without a compositor) with the
- * preload library; prints medians and 99th percentiles:
+ * card [SECONDS]: what a card costs its clients. Runs under `turnpike play` (without a compositor)
+ * with the preload library; prints medians and 99th percentiles:
  *
  *   query      ioctls that are answered from the snapshot
  *   forwarded  ioctls that go to the server
  *   socket     a round trip of as many bytes between two processes on a socket of the same kind
- *   flip       from the instant at which a refresh was due to the client having its flip's event, for
- *              flips that waited for their refresh; and the same of a bare timer that writes to a socket
+ *   flip       from the instant at which a refresh was due to the client having its flip's event,
+ * for flips that waited for their refresh; and the same of a bare timer that writes to a socket
  *   server     share of a core that the server used meanwhile, all its threads
  */
 #include <dirent.h>
@@ -52,7 +52,7 @@ static void say(const char *what, size_t n)
 {
     qsort(sample, n, sizeof *sample, by_value);
     printf("%-28s p50 %8.2f us   p99 %8.2f us   (%zu)\n", what, (double)sample[n / 2] / 1e3,
-           (double)sample[n * 99 / 100] / 1e3, n);
+        (double)sample[n * 99 / 100] / 1e3, n);
 }
 
 static void must(unsigned long request, void *arg, const char *what)
@@ -66,31 +66,32 @@ static void must(unsigned long request, void *arg, const char *what)
 static void find_output(struct drm_mode_modeinfo *mode)
 {
     struct drm_mode_card_res res = {.crtc_id_ptr = PTR(&crtc),
-                                    .count_crtcs = 1,
-                                    .connector_id_ptr = PTR(&connector),
-                                    .count_connectors = 1};
+        .count_crtcs = 1,
+        .connector_id_ptr = PTR(&connector),
+        .count_connectors = 1};
     must(DRM_IOCTL_MODE_GETRESOURCES, &res, "the resources");
     struct drm_mode_get_connector c = {
         .connector_id = connector, .modes_ptr = PTR(mode), .count_modes = 1};
     must(DRM_IOCTL_MODE_GETCONNECTOR, &c, "the connector");
     for (int i = 0; i < 2; i++) {
-        struct drm_mode_create_dumb d = {.width = mode->hdisplay, .height = mode->vdisplay, .bpp = 32};
+        struct drm_mode_create_dumb d = {
+            .width = mode->hdisplay, .height = mode->vdisplay, .bpp = 32};
         must(DRM_IOCTL_MODE_CREATE_DUMB, &d, "a buffer");
         struct drm_mode_fb_cmd f = {.width = d.width,
-                                    .height = d.height,
-                                    .pitch = d.pitch,
-                                    .bpp = 32,
-                                    .depth = 24,
-                                    .handle = d.handle};
+            .height = d.height,
+            .pitch = d.pitch,
+            .bpp = 32,
+            .depth = 24,
+            .handle = d.handle};
         must(DRM_IOCTL_MODE_ADDFB, &f, "a framebuffer");
         fbs[i] = f.fb_id;
     }
     struct drm_mode_crtc set = {.crtc_id = crtc,
-                                .fb_id = fbs[0],
-                                .set_connectors_ptr = PTR(&connector),
-                                .count_connectors = 1,
-                                .mode = *mode,
-                                .mode_valid = 1};
+        .fb_id = fbs[0],
+        .set_connectors_ptr = PTR(&connector),
+        .count_connectors = 1,
+        .mode = *mode,
+        .mode_valid = 1};
     must(DRM_IOCTL_MODE_SETCRTC, &set, "the mode");
 }
 
@@ -113,10 +114,10 @@ static void measure_ioctls(void)
     struct drm_mode_crtc c = {.crtc_id = crtc};
     struct drm_get_cap cap = {.capability = DRM_CAP_DUMB_BUFFER};
     struct drm_mode_obj_get_properties o = {.props_ptr = PTR(props),
-                                            .prop_values_ptr = PTR(values),
-                                            .count_props = 64,
-                                            .obj_id = connector,
-                                            .obj_type = DRM_MODE_OBJECT_CONNECTOR};
+        .prop_values_ptr = PTR(values),
+        .count_props = 64,
+        .obj_id = connector,
+        .obj_type = DRM_MODE_OBJECT_CONNECTOR};
     struct drm_crtc_get_sequence s = {.crtc_id = crtc};
     struct drm_mode_fb_cmd f = {.fb_id = fbs[0]};
     measure("query GET_CAP", DRM_IOCTL_GET_CAP, &cap, sizeof cap);
@@ -143,7 +144,8 @@ static void measure_socket(void)
     close(ends[1]);
     for (int i = 0; i < RUNS; i++) {
         int64_t from = now_ns();
-        if (send(ends[0], bytes, sizeof bytes, MSG_NOSIGNAL) < 0 || recv(ends[0], bytes, sizeof bytes, 0) < 0)
+        if (send(ends[0], bytes, sizeof bytes, MSG_NOSIGNAL) < 0 ||
+            recv(ends[0], bytes, sizeof bytes, 0) < 0)
             exit(1);
         sample[i] = now_ns() - from;
     }
@@ -204,7 +206,7 @@ static void measure_flips(int64_t seconds)
     double share = (double)(used_ns(getppid()) - used) / (double)(now_ns() - start);
     say("flip, after its refresh", n);
     printf("%-28s %.2f %% of a core at %.1f flips a second\n", "server", share * 100,
-           (double)i * 1e9 / (double)(now_ns() - start));
+        (double)i * 1e9 / (double)(now_ns() - start));
 }
 
 /* Sleeps to each instant of a grid, and sends it. */

@@ -40,7 +40,7 @@ void bench(const char *name, int n, int (*it)(void *data), void *data)
         exit(1);
     qsort(took, (size_t)n, sizeof *took, by_value);
     printf("%-52s p50 %7.2f  p99 %7.2f  least %7.2f us\n", name, (double)took[n / 2] / 1e3,
-           (double)took[n * 99 / 100] / 1e3, (double)took[0] / 1e3);
+        (double)took[n * 99 / 100] / 1e3, (double)took[0] / 1e3);
     free(took);
 }
 
@@ -68,7 +68,7 @@ int raw_round_trip(void *data)
     int sock = *(int *)data;
 
     return send(sock, bytes, sizeof bytes, MSG_NOSIGNAL) == sizeof bytes &&
-                   recv(sock, bytes, sizeof bytes, 0) == sizeof bytes
-               ? 0
-               : -1;
+            recv(sock, bytes, sizeof bytes, 0) == sizeof bytes
+        ? 0
+        : -1;
 }

@@ -25,9 +25,10 @@ static int get_cap(void *data)
 
 static int get_resources(void *data)
 {
-    struct drm_mode_card_res r = {.crtc_id_ptr = (uintptr_t)crtcs, .count_crtcs = 8,
-                                  .connector_id_ptr = (uintptr_t)connectors,
-                                  .count_connectors = 8};
+    struct drm_mode_card_res r = {.crtc_id_ptr = (uintptr_t)crtcs,
+        .count_crtcs = 8,
+        .connector_id_ptr = (uintptr_t)connectors,
+        .count_connectors = 8};
 
     (void)data;
     return ioctl(card, DRM_IOCTL_MODE_GETRESOURCES, &r);
@@ -38,10 +39,14 @@ static int get_connector(void *data)
     static struct drm_mode_modeinfo modes[16];
     static uint32_t props[64], encoders[8];
     static uint64_t values[64];
-    struct drm_mode_get_connector c = {
-        .connector_id = connectors[0], .modes_ptr = (uintptr_t)modes, .count_modes = 16,
-        .props_ptr = (uintptr_t)props, .prop_values_ptr = (uintptr_t)values, .count_props = 64,
-        .encoders_ptr = (uintptr_t)encoders, .count_encoders = 8};
+    struct drm_mode_get_connector c = {.connector_id = connectors[0],
+        .modes_ptr = (uintptr_t)modes,
+        .count_modes = 16,
+        .props_ptr = (uintptr_t)props,
+        .prop_values_ptr = (uintptr_t)values,
+        .count_props = 64,
+        .encoders_ptr = (uintptr_t)encoders,
+        .count_encoders = 8};
 
     (void)data;
     return ioctl(card, DRM_IOCTL_MODE_GETCONNECTOR, &c);
@@ -51,9 +56,11 @@ static int get_properties(void *data)
 {
     static uint32_t props[64];
     static uint64_t values[64];
-    struct drm_mode_obj_get_properties o = {
-        .obj_id = crtcs[0], .obj_type = DRM_MODE_OBJECT_CRTC, .props_ptr = (uintptr_t)props,
-        .prop_values_ptr = (uintptr_t)values, .count_props = 64};
+    struct drm_mode_obj_get_properties o = {.obj_id = crtcs[0],
+        .obj_type = DRM_MODE_OBJECT_CRTC,
+        .props_ptr = (uintptr_t)props,
+        .prop_values_ptr = (uintptr_t)values,
+        .count_props = 64};
 
     (void)data;
     return ioctl(card, DRM_IOCTL_MODE_OBJ_GETPROPERTIES, &o);

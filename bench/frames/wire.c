@@ -1,5 +1,5 @@
-/* wire [N]: a DRM ioctl's way over a channel to another process and back, without anything that carries it
- * out, beside a raw round trip of 64 bytes between two processes. */
+/* wire [N]: a DRM ioctl's way over a channel to another process and back, without anything that
+ * carries it out, beside a raw round trip of 64 bytes between two processes. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,9 +62,11 @@ static int commit(void *data)
 {
     static uint32_t objs[4], counts[4] = {10, 10, 2, 2}, props[PROPS];
     static uint64_t values[PROPS];
-    struct drm_mode_atomic a = {.count_objs = 4, .objs_ptr = (uintptr_t)objs,
-                                .count_props_ptr = (uintptr_t)counts, .props_ptr = (uintptr_t)props,
-                                .prop_values_ptr = (uintptr_t)values};
+    struct drm_mode_atomic a = {.count_objs = 4,
+        .objs_ptr = (uintptr_t)objs,
+        .count_props_ptr = (uintptr_t)counts,
+        .props_ptr = (uintptr_t)props,
+        .prop_values_ptr = (uintptr_t)values};
 
     (void)data;
     return call(DRM_IOCTL_MODE_ATOMIC, &a);
@@ -75,9 +77,11 @@ static int get_connector(void *data)
     static struct drm_mode_modeinfo modes[8];
     static uint32_t props[32];
     static uint64_t values[32];
-    struct drm_mode_get_connector c = {.modes_ptr = (uintptr_t)modes, .count_modes = 8,
-                                       .props_ptr = (uintptr_t)props,
-                                       .prop_values_ptr = (uintptr_t)values, .count_props = 32};
+    struct drm_mode_get_connector c = {.modes_ptr = (uintptr_t)modes,
+        .count_modes = 8,
+        .props_ptr = (uintptr_t)props,
+        .prop_values_ptr = (uintptr_t)values,
+        .count_props = 32};
 
     (void)data;
     return call(DRM_IOCTL_MODE_GETCONNECTOR, &c);

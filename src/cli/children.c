@@ -96,7 +96,7 @@ pid_t tp_child_start(const struct tp_child *c, struct tp_error *e)
         return tp_fail_errno(e, err, NULL, "a process cannot be started");
     if (r < 0)
         return tp_fail(e, r == -ENOENT ? TP_STATUS_MISSING : TP_STATUS_FAILED, r, c->argv[0], NULL,
-                       "cannot be started: %s", strerror(-r));
+            "cannot be started: %s", strerror(-r));
     return pid;
 }
 

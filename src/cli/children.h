@@ -11,10 +11,10 @@
 struct tp_child {
     const char *const *argv; /* argv[0] is looked up in PATH */
     const char *const *env;  /* "NAME=value" added, "NAME" removed; may be NULL */
-    uid_t uid;               /* become this user, with this group and no others; 0: stay who we are */
+    uid_t uid; /* become this user, with this group and no others; 0: stay who we are */
     gid_t gid;
-    bool apart;              /* a session of its own, with no standard input */
-    bool quiet;              /* its output goes to log_fd */
+    bool apart; /* a session of its own, with no standard input */
+    bool quiet; /* its output goes to log_fd */
     int log_fd;
     const sigset_t *signals; /* blocked ones for it */
 };
@@ -23,10 +23,10 @@ struct tp_child {
 pid_t tp_child_start(const struct tp_child *c, struct tp_error *e);
 
 /*
- * From here on a process of its own does the work: returns 0 in it, with SIGTERM on the way when its
- * keeper dies. The keeper, which is the process that called, passes signals on, and when the worker has
- * gone, however that came, it kills all that came from it, removes that folder and returns the exit status
- * in *status (128 + n for signal n), with 1.
+ * From here on a process of its own does the work: returns 0 in it, with SIGTERM on the way when
+ * its keeper dies. The keeper, which is the process that called, passes signals on, and when the
+ * worker has gone, however that came, it kills all that came from it, removes that folder and
+ * returns the exit status in *status (128 + n for signal n), with 1.
  */
 int tp_child_keep(const char *folder, int *status, struct tp_error *e);
 

@@ -5,14 +5,15 @@
 
 /* libseat's own backend needs no seat daemon, and no console where it is told so. */
 #define SEAT "LIBSEAT_BACKEND=builtin", "SEATD_VTBOUND=0"
-#define WLROOTS SEAT, "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman", "WLR_DRM_DEVICES=/dev/dri/card0"
+#define WLROOTS                                                                                    \
+    SEAT, "WLR_LIBINPUT_NO_DEVICES=1", "WLR_RENDERER=pixman", "WLR_DRM_DEVICES=/dev/dri/card0"
 
 static const struct tp_compositor COMPOSITORS[] = {
     {
         .name = "weston",
         .package = "weston",
         .args = {"--backend=drm-backend.so", "--use-pixman", "--tty=7", "--continue-without-input",
-                 "--idle-time=0", "-c"},
+            "--idle-time=0", "-c"},
         .env = {SEAT, "TURNPIKE_TTY=1"},
         .config = "[core]\nxwayland=false\n[shell]\nlocking=false\npanel-position=none\n"
                   "background-color=0xff000000\nstartup-animation=none\nanimation=none\n",

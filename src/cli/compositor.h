@@ -11,10 +11,10 @@ struct tp_compositor {
     const char *name;    /* of --compositor, and of its program */
     const char *package; /* Debian's, for who lacks it */
     const char *args[12];
-    const char *env[8];  /* "NAME=value" */
-    const char *config;  /* written into a file, whose path follows the args; NULL: none */
+    const char *env[8]; /* "NAME=value" */
+    const char *config; /* written into a file, whose path follows the args; NULL: none */
     bool never_as_root;
-    bool runs_command;   /* the command follows its arguments; else it is started beside it */
+    bool runs_command; /* the command follows its arguments; else it is started beside it */
 };
 
 /* NULL: there is no such compositor in the table. */

@@ -88,7 +88,8 @@ static bool parse_refresh(const char *text, struct tp_display_options *o)
 static bool parse_size(const char *text, struct tp_display_options *o)
 {
     unsigned long w, h;
-    if (!parse_number(&text, 16384, &w) || *text++ != 'x' || !parse_number(&text, 16384, &h) || *text)
+    if (!parse_number(&text, 16384, &w) || *text++ != 'x' || !parse_number(&text, 16384, &h) ||
+        *text)
         return false;
     o->width_px = (uint32_t)w;
     o->height_px = (uint32_t)h;
@@ -98,7 +99,7 @@ static bool parse_size(const char *text, struct tp_display_options *o)
 static bool parse_range(const char *text, struct tp_display_options *o)
 {
     return parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' && parse_hz(&text, &o->vrr_max_mhz) &&
-           !*text && o->vrr_min_mhz < o->vrr_max_mhz;
+        !*text && o->vrr_min_mhz < o->vrr_max_mhz;
 }
 
 static bool parse_to(const char *text, unsigned long max, unsigned long *out)
@@ -106,8 +107,8 @@ static bool parse_to(const char *text, unsigned long max, unsigned long *out)
     return parse_number(&text, max, out) && !*text;
 }
 
-int tp_display_option(const struct tp_command *cmd, int val, const char *value,
-                      struct tp_display_options *o)
+int tp_display_option(
+    const struct tp_command *cmd, int val, const char *value, struct tp_display_options *o)
 {
     unsigned long n = 0;
     switch (val) {
@@ -122,7 +123,8 @@ int tp_display_option(const struct tp_command *cmd, int val, const char *value,
     case 'R':
         if (parse_refresh(value, o))
             return 0;
-        return tp_cli_usage(cmd, "--refresh is up to sixteen rates from 1 to 1000 Hz: 60 or 60,120");
+        return tp_cli_usage(
+            cmd, "--refresh is up to sixteen rates from 1 to 1000 Hz: 60 or 60,120");
     case 'V':
         if (parse_range(value, o))
             return 0;
@@ -171,7 +173,7 @@ static char *usual_socket(const struct tp_display_options *o, struct tp_error *e
     if (runtime && *runtime)
         return tp_join(runtime, "turnpike-0");
     tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "say --socket PATH, or set XDG_RUNTIME_DIR",
-            "there is no place for the socket");
+        "there is no place for the socket");
     return NULL;
 }
 
@@ -211,7 +213,7 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
     for (unsigned i = 0; i < o->n_refresh; i++) {
         if (panel.lead_ns >= INT64_C(1000000000000) / o->refresh_mhz[i])
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",
-                           "the latch lies more than a refresh before the refresh");
+                "the latch lies more than a refresh before the refresh");
         out->modes[out->n_modes++] =
             (struct tp_kms_mode){o->width_px, o->height_px, o->refresh_mhz[i]};
     }
@@ -219,7 +221,8 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
     return r < 0 ? r : tp_server_create(&config, &d->server, e);
 }
 
-int tp_display_create(const struct tp_display_options *o, struct tp_display **out, struct tp_error *e)
+int tp_display_create(
+    const struct tp_display_options *o, struct tp_display **out, struct tp_error *e)
 {
     struct rlimit fds;
     *out = NULL;

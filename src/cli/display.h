@@ -28,34 +28,39 @@ void tp_display_defaults(struct tp_display_options *o);
         {"refresh", required_argument, NULL, 'R'}, {"pipeline", required_argument, NULL, 'D'},     \
         {"latch", required_argument, NULL, 'L'}, {"socket", required_argument, NULL, 'K'},         \
         {"snapshot", required_argument, NULL, 'G'}, {"vrr", required_argument, NULL, 'V'},         \
-        {"overlays", required_argument, NULL, 'O'}
+    {                                                                                              \
+        "overlays", required_argument, NULL, 'O'                                                   \
+    }
 #define TP_DISPLAY_HELP                                                                            \
     "  --panel sim         what shows the pictures: a simulated screen (default)\n"                \
     "  --size WxH          of the screen in pixels (1920x1080)\n"                                  \
-    "  --refresh HZ[,HZ…]  refresh rates, the usual one first (60)\n"                              \
+    "  --refresh HZ[,HZ…]  refresh rates, the usual one first (60)\n"                            \
     "  --vrr MIN-MAX       a range in Hz for variable refresh (none)\n"                            \
     "  --pipeline 0..2     refreshes from the latch to the first line (1)\n"                       \
     "  --latch US          how long before the refresh the latch lies (1650)\n"                    \
     "  --overlays 0..6     planes beside the primary and the cursor (0)\n"                         \
-    "  --socket PATH       where clients connect; @NAME: abstract (turnpike-0 in XDG_RUNTIME_DIR)\n" \
+    "  --socket PATH       where clients connect; @NAME: abstract (turnpike-0 in "                 \
+    "XDG_RUNTIME_DIR)\n"                                                                           \
     "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"
 
-/* Takes one of these options: 0; an exit status after having said what is wrong; -1: none of these. */
-int tp_display_option(const struct tp_command *cmd, int val, const char *value,
-                      struct tp_display_options *o);
+/* Takes one of these options: 0; an exit status after having said what is wrong; -1: none of these.
+ */
+int tp_display_option(
+    const struct tp_command *cmd, int val, const char *value, struct tp_display_options *o);
 
 struct tp_display;
 
 /* The signals that a display takes are blocked from here on, and wait for tp_display_wait: SIGINT,
  * SIGTERM, SIGHUP, SIGUSR1, SIGCHLD. */
-int tp_display_create(const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
+int tp_display_create(
+    const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
 /* Writes what the screen shows to the snapshot's file, where there is one. */
 int tp_display_picture(struct tp_display *d, struct tp_error *e);
 /* Ends it. NULL is fine. */
 void tp_display_finish(struct tp_display *d);
 
-/* Serves until a signal came (SIGUSR1 is dealt with here), or that time (CLOCK_MONOTONIC; INT64_MAX:
- * none): answers 1, the caller looks what it was; or a negative errno. */
+/* Serves until a signal came (SIGUSR1 is dealt with here), or that time (CLOCK_MONOTONIC;
+ * INT64_MAX: none): answers 1, the caller looks what it was; or a negative errno. */
 int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e);
 
 /* Its address, for TURNPIKE_SOCKET. */

@@ -1,4 +1,5 @@
-/* turnpike play: a display, a compositor on it and a program in that, started and ended together. */
+/* turnpike play: a display, a compositor on it and a program in that, started and ended together.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,9 +18,9 @@
 #include "cli/paths.h"
 
 #define SECOND INT64_C(1000000000)
-#define LOOK_NS (SECOND / 50)        /* how often it is asked whether a compositor is there */
-#define APPEAR_NS (30 * SECOND)      /* how long it may take to come */
-#define END_NS (3 * SECOND)          /* to end when it was asked to, before it is killed */
+#define LOOK_NS (SECOND / 50)   /* how often it is asked whether a compositor is there */
+#define APPEAR_NS (30 * SECOND) /* how long it may take to come */
+#define END_NS (3 * SECOND)     /* to end when it was asked to, before it is killed */
 #define SHIM "libturnpike-drm.so"
 #define USER_ID 1000u /* for compositors that refuse root, where sudo names nobody */
 
@@ -33,9 +34,9 @@ struct arguments {
 
 struct play {
     const struct arguments *a;
-    char *folder;           /* of this run: sockets, configuration, the shim's tree */
+    char *folder; /* of this run: sockets, configuration, the shim's tree */
     char *shim;
-    uid_t uid;              /* of the compositor; 0: ours */
+    uid_t uid; /* of the compositor; 0: ours */
     gid_t gid;
     struct tp_display *display;
     struct tp_cli_list strings; /* allocated ones of the environments */
@@ -61,7 +62,8 @@ static int parse_one(int c, struct arguments *a)
         if (a->compositor || !strcmp(optarg, "none"))
             return 0;
         tp_compositor_names(names, sizeof names);
-        return tp_cli_usage(cmd, "there is no recipe for the compositor '%s'; there are: %s", optarg, names);
+        return tp_cli_usage(
+            cmd, "there is no recipe for the compositor '%s'; there are: %s", optarg, names);
     case 's':
         a->seconds = strtol(optarg, &end, 10);
         if (*end || a->seconds < 1 || a->seconds > 1000000)
@@ -90,11 +92,12 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* --- what has to be there --- */
 
-/* Where the preload library is: beside the program in the build folder, or where it is installed. */
+/* Where the preload library is: beside the program in the build folder, or where it is installed.
+ */
 static char *find_shim(struct tp_error *e)
 {
-    static const char *const places[] = {"src/frames/shim/" SHIM, "../" TP_LIBDIR "/turnpike/" SHIM,
-                                         "../lib/turnpike/" SHIM};
+    static const char *const places[] = {
+        "src/frames/shim/" SHIM, "../" TP_LIBDIR "/turnpike/" SHIM, "../lib/turnpike/" SHIM};
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     char *slash = n > 0 ? (exe[n] = 0, strrchr(exe, '/')) : NULL;
@@ -106,7 +109,7 @@ static char *find_shim(struct tp_error *e)
         free(path);
     }
     tp_fail(e, TP_STATUS_MISSING, -ENOENT, SHIM, "build it: ninja " SHIM " in the build folder",
-            "is not beside this program");
+        "is not beside this program");
     return NULL;
 }
 
@@ -119,8 +122,8 @@ static const char *temp_place(void)
     return "/tmp";
 }
 
-/* Whom the compositor runs as. Its library and its folder are its own to read then; /tmp is where it can
- * get at. */
+/* Whom the compositor runs as. Its library and its folder are its own to read then; /tmp is where
+ * it can get at. */
 static void choose_user(struct play *p)
 {
     const char *uid = getenv("SUDO_UID"), *gid = getenv("SUDO_GID");
@@ -168,8 +171,10 @@ static void add_card(struct play *p, struct tp_cli_list *env)
     const char *others = getenv("LD_PRELOAD");
     tp_cli_list_add(env, keep(p, tp_asprintf("TURNPIKE_SOCKET=%s", tp_display_socket(p->display))));
     tp_cli_list_add(env, keep(p, tp_asprintf("TURNPIKE_TREE=%s/tree", p->folder)));
-    tp_cli_list_add(env, keep(p, tp_asprintf("LD_PRELOAD=%s%s%s", p->shim, others && *others ? ":" : "",
-                                             others ? others : "")));
+    tp_cli_list_add(env,
+        keep(p,
+            tp_asprintf(
+                "LD_PRELOAD=%s%s%s", p->shim, others && *others ? ":" : "", others ? others : "")));
 }
 
 /* For a program in the compositor: without what is the card's. */
@@ -189,7 +194,8 @@ static void add_command(const struct play *p, struct tp_cli_list *args)
 
 /* --- starting --- */
 
-static int write_config(struct play *p, const char *text, struct tp_cli_list *args, struct tp_error *e)
+static int write_config(
+    struct play *p, const char *text, struct tp_cli_list *args, struct tp_error *e)
 {
     char *path = tp_join(p->folder, "compositor.conf");
     int r = tp_write_file(path, text, strlen(text), 0644, e);
@@ -324,12 +330,12 @@ static int await_compositor(struct play *p, struct tp_error *e)
     while (!over(p)) {
         if (p->compositor == 0)
             return tp_fail(e, TP_STATUS_FAILED, -ECHILD, name, "see above what it said",
-                           "ended before it was ready");
+                "ended before it was ready");
         if (find_wayland(p))
             return 0;
         if (tp_now_ns() > limit)
             return tp_fail(e, TP_STATUS_FAILED, -ETIMEDOUT, name, "see above what it said",
-                           "was not ready within %d seconds", (int)(APPEAR_NS / SECOND));
+                "was not ready within %d seconds", (int)(APPEAR_NS / SECOND));
         int r = serve(p, tp_now_ns() + LOOK_NS, e);
         if (r < 0)
             return r;
@@ -365,8 +371,8 @@ static int run_all(struct play *p, struct tp_error *e)
         r = start_command(p, e);
     while (r == 0 && !over(p) && (beside ? p->command > 0 : p->compositor > 0)) {
         if (beside && p->a->compositor && p->compositor == 0)
-            r = tp_fail(e, TP_STATUS_FAILED, -ECHILD, p->a->compositor->name, "see above what it said",
-                        "ended before the program in it");
+            r = tp_fail(e, TP_STATUS_FAILED, -ECHILD, p->a->compositor->name,
+                "see above what it said", "ended before the program in it");
         else
             r = serve(p, INT64_MAX, e);
     }
@@ -381,8 +387,8 @@ static int write_report(struct play *p, struct tp_error *e)
     double fps = shown.frames > 1 ? (double)(shown.frames - 1) / seconds : 0;
     if (!p->a->json)
         return 0;
-    json_t *j = json_pack("{s:s, s:i, s:I, s:f, s:f}", "turnpike", TP_VERSION, "schema", 1, "frames",
-                          (json_int_t)shown.frames, "seconds", seconds, "fps", fps);
+    json_t *j = json_pack("{s:s, s:i, s:I, s:f, s:f}", "turnpike", TP_VERSION, "schema", 1,
+        "frames", (json_int_t)shown.frames, "seconds", seconds, "fps", fps);
     int r = tp_cli_write_json(j, p->a->json, e);
     json_decref(j);
     return r;
@@ -462,15 +468,17 @@ static const struct option options[] = {
 const struct tp_command tp_command_play = {
     .name = "play",
     .summary = "run a compositor and a program on a simulated screen",
-    .help = "usage: turnpike play [OPTIONS] -- COMMAND [ARGUMENT…]\n\n"
-            "Starts a display, a compositor on it and the program in that; ends all of them together. Root\n"
-            "starts compositors that refuse root as user 1000, or as who called sudo.\n\n"
-            "  --compositor NAME   none (the program uses the card itself), weston, sway, cage, gamescope\n"
-            "  --seconds N         end all after so long, with status 0\n"
-            "  --json FILE         frames and rate as JSON; - for standard output\n"
-            TP_DISPLAY_HELP
-            "\nExit status: the program's; 1 it failed, 2 wrong usage, 3 something is missing on this\n"
-            "machine.\n",
+    .help =
+        "usage: turnpike play [OPTIONS] -- COMMAND [ARGUMENT…]\n\n"
+        "Starts a display, a compositor on it and the program in that; ends all of them together. "
+        "Root\n"
+        "starts compositors that refuse root as user 1000, or as who called sudo.\n\n"
+        "  --compositor NAME   none (the program uses the card itself), weston, sway, cage, "
+        "gamescope\n"
+        "  --seconds N         end all after so long, with status 0\n"
+        "  --json FILE         frames and rate as JSON; - for standard output\n" TP_DISPLAY_HELP
+        "\nExit status: the program's; 1 it failed, 2 wrong usage, 3 something is missing on this\n"
+        "machine.\n",
     .options = options,
     .run = run,
 };

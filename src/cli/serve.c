@@ -1,4 +1,5 @@
-/* turnpike serve: a DRM card with a simulated screen, for programs that preload libturnpike-drm.so. */
+/* turnpike serve: a DRM card with a simulated screen, for programs that preload libturnpike-drm.so.
+ */
 #include "base/proc.h"
 #include "cli/display.h"
 
@@ -17,7 +18,7 @@ static int run(int argc, char **argv)
     if (tp_display_create(&o, &d, &e) < 0)
         return tp_cli_fail(cmd, &e);
     printf("%ux%u at %u.%03u Hz: TURNPIKE_SOCKET=%s\n", o.width_px, o.height_px,
-           o.refresh_mhz[0] / 1000, o.refresh_mhz[0] % 1000, tp_display_socket(d));
+        o.refresh_mhz[0] / 1000, o.refresh_mhz[0] % 1000, tp_display_socket(d));
     int r = tp_cli_flush(&e);
     while (r >= 0 && !tp_interrupted())
         r = tp_display_wait(d, INT64_MAX, &e);
@@ -37,10 +38,11 @@ const struct tp_command tp_command_serve = {
     .name = "serve",
     .summary = "be a DRM card with a simulated screen",
     .help = "usage: turnpike serve [OPTIONS]\n\n"
-            "Serves a display over a socket. Programs that use DRM/KMS find it as /dev/dri/card0 when they\n"
-            "run with TURNPIKE_SOCKET and LD_PRELOAD=libturnpike-drm.so. Runs until it is interrupted.\n\n"
-            TP_DISPLAY_HELP
-            "\nExit status: 0 ended, 1 it failed, 2 wrong usage, 3 something is missing on this machine.\n",
+            "Serves a display over a socket. Programs that use DRM/KMS find it as /dev/dri/card0 "
+            "when they\n"
+            "run with TURNPIKE_SOCKET and LD_PRELOAD=libturnpike-drm.so. Runs until it is "
+            "interrupted.\n\n" TP_DISPLAY_HELP "\nExit status: 0 ended, 1 it failed, 2 wrong "
+                                               "usage, 3 something is missing on this machine.\n",
     .options = options,
     .run = run,
 };

@@ -92,7 +92,7 @@ static void blend(uint32_t *under, const struct source *s, const uint8_t *at)
     uint64_t pixel = 0;
     memcpy(&pixel, at, l->bytes);
     uint32_t rgb[3] = {channel(pixel, l->r.shift, l->r.bits), channel(pixel, l->g.shift, l->g.bits),
-                       channel(pixel, l->b.shift, l->b.bits)};
+        channel(pixel, l->b.shift, l->b.bits)};
     uint32_t own = l->a.bits ? channel(pixel, l->a.shift, l->a.bits) : 255;
     uint32_t plane = s->layer->alpha >> 8, out = 0;
     uint32_t cover = own * plane / 255;
@@ -110,10 +110,12 @@ static void blend(uint32_t *under, const struct source *s, const uint8_t *at)
 }
 
 /* Which source pixel is shown at this place of the layer on the screen, (0, 0) at its top left. */
-static void source_of(const struct tp_kms_layer *l, uint32_t x, uint32_t y, uint32_t *sx, uint32_t *sy)
+static void source_of(
+    const struct tp_kms_layer *l, uint32_t x, uint32_t y, uint32_t *sx, uint32_t *sy)
 {
     /* Places as 16.16 parts of the layer's size: as if it were 1 × 1. */
-    uint64_t u = ((uint64_t)x * 2 + 1) * 0x8000 / l->width, v = ((uint64_t)y * 2 + 1) * 0x8000 / l->height;
+    uint64_t u = ((uint64_t)x * 2 + 1) * 0x8000 / l->width,
+             v = ((uint64_t)y * 2 + 1) * 0x8000 / l->height;
     uint64_t turned_u = u, turned_v = v;
     switch (l->rotation & DRM_MODE_ROTATE_MASK) { /* counter-clockwise */
     case DRM_MODE_ROTATE_90:
@@ -139,7 +141,8 @@ static void source_of(const struct tp_kms_layer *l, uint32_t x, uint32_t y, uint
     *sy = (uint32_t)((l->src_y + turned_v * l->src_h / 0x10000) >> 16);
 }
 
-static void lay_over(struct source *s, struct tp_image *image, uint32_t first_line, uint32_t end_line)
+static void lay_over(
+    struct source *s, struct tp_image *image, uint32_t first_line, uint32_t end_line)
 {
     const struct tp_kms_layer *l = s->layer;
     int64_t y0 = l->y > (int64_t)first_line ? l->y : (int64_t)first_line;
@@ -160,8 +163,8 @@ static void lay_over(struct source *s, struct tp_image *image, uint32_t first_li
     }
 }
 
-unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image, uint32_t first_line,
-                    uint32_t end_line)
+unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image,
+    uint32_t first_line, uint32_t end_line)
 {
     unsigned unread = 0;
     if (end_line > image->height)

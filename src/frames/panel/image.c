@@ -34,7 +34,7 @@ static int write_png(const struct tp_image *image, png_structp png, png_infop in
         return -EIO;
     png_set_compression_level(png, 3);
     png_set_IHDR(png, info, image->width, image->height, 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+        PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_write_info(png, info);
     for (uint32_t y = 0; y < image->height; y++) {
         const uint32_t *from = image->pixels + (size_t)y * image->width;

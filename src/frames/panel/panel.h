@@ -1,11 +1,12 @@
 /*
- * What shows pictures: SurfaceControl on a phone, a window, or a simulated screen. One CRTC's worth.
+ * What shows pictures: SurfaceControl on a phone, a window, or a simulated screen. One CRTC's
+ * worth.
  *
- * A panel has a timeline of refreshes and a latch before each: what was published in time for the latch
- * is on the screen from the refresh `pipeline` later on. A buffer is the panel's from its publish until
- * it is released: until a later one's scan-out has begun. Functions are called by one thread at a time:
- * the publishing worker's or, where never_blocks, any, also from inside the tick event. What a panel tells
- * comes on any thread, with no lock of the panel's held.
+ * A panel has a timeline of refreshes and a latch before each: what was published in time for the
+ * latch is on the screen from the refresh `pipeline` later on. A buffer is the panel's from its
+ * publish until it is released: until a later one's scan-out has begun. Functions are called by one
+ * thread at a time: the publishing worker's or, where never_blocks, any, also from inside the tick
+ * event. What a panel tells comes on any thread, with no lock of the panel's held.
  */
 #ifndef TP_FRAMES_PANEL_PANEL_H
 #define TP_FRAMES_PANEL_PANEL_H
@@ -28,8 +29,8 @@ struct tp_panel_tick {
 
 struct tp_panel_events {
     void (*tick)(void *data, const struct tp_panel_tick *t);
-    /* The panel has stopped reading what the scanout of this serial showed in this layer. fence: a sync
-     * file that says when, moved; or -1: it is free now. */
+    /* The panel has stopped reading what the scanout of this serial showed in this layer. fence: a
+     * sync file that says when, moved; or -1: it is free now. */
     void (*released)(void *data, uint64_t serial, unsigned layer, int fence);
     /* Scan-out of this serial's picture began. */
     void (*shown)(void *data, uint64_t serial, int64_t first_line_ns);
@@ -39,16 +40,16 @@ struct tp_panel_events {
 
 struct tp_panel_ops {
     /* Begins to tell of its refreshes. events and data last until destroy. */
-    int (*start)(struct tp_panel *p, const struct tp_panel_events *events, void *data,
-                 struct tp_error *e);
+    int (*start)(
+        struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e);
     /* Takes the picture for the next latch. May block for as long as the screen's driver does. The
-     * layers' in_fences have been waited for where waits_fences is false; else they are moved to the
-     * panel. -ENODEV: no screen; -EAGAIN: it still has one that it may not replace. */
+     * layers' in_fences have been waited for where waits_fences is false; else they are moved to
+     * the panel. -ENODEV: no screen; -EAGAIN: it still has one that it may not replace. */
     int (*publish)(struct tp_panel *p, const struct tp_kms_scanout *s);
     /* Another mode of the list, or variable refresh on and off; 0, or -EINVAL. */
     int (*set_mode)(struct tp_panel *p, const struct tp_kms_mode *mode, bool vrr);
-    /* What is on the screen now; the caller finishes out. Any thread, beside the others. NULL: it cannot
-     * tell. */
+    /* What is on the screen now; the caller finishes out. Any thread, beside the others. NULL: it
+     * cannot tell. */
     int (*look)(struct tp_panel *p, struct tp_image *out, struct tp_error *e);
     /* Shows nothing any more, tells nothing any more, and lets everything go. */
     void (*destroy)(struct tp_panel *p);

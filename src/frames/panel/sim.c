@@ -30,7 +30,8 @@ struct sim {
     bool running, stop;
     struct tp_kms_mode mode;
     bool vrr;
-    uint64_t sequence, base_sequence; /* of the last refresh; of the one that the mode's phase counts from */
+    uint64_t sequence,
+        base_sequence; /* of the last refresh; of the one that the mode's phase counts from */
     int64_t time_ns, base_ns;
     struct picture queue[QUEUE]; /* the oldest first */
     unsigned queued;
@@ -159,8 +160,8 @@ static void refresh(struct sim *s)
     unsigned n_gone = 0;
     advance(s, tp_now_ns());
     bool turned = turn(s, gone, &n_gone);
-    const struct tp_panel_tick tick = {s->sequence, s->time_ns,
-                                       period_ns(s->vrr ? s->config.vrr_max_mhz : s->mode.refresh_mhz)};
+    const struct tp_panel_tick tick = {
+        s->sequence, s->time_ns, period_ns(s->vrr ? s->config.vrr_max_mhz : s->mode.refresh_mhz)};
     uint64_t serial = s->shown.scanout.serial;
     pthread_mutex_unlock(&s->mutex);
     s->events->tick(s->data, &tick);
@@ -190,8 +191,8 @@ static void *run(void *data)
     return NULL;
 }
 
-static int start(struct tp_panel *p, const struct tp_panel_events *events, void *data,
-                 struct tp_error *e)
+static int start(
+    struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
     struct sim *s = (struct sim *)p;
     s->events = events;
@@ -238,8 +239,8 @@ static void destroy(struct tp_panel *p)
     free(s);
 }
 
-int tp_panel_sim_create(const struct tp_panel_sim_config *config, struct tp_panel **out,
-                        struct tp_error *e)
+int tp_panel_sim_create(
+    const struct tp_panel_sim_config *config, struct tp_panel **out, struct tp_error *e)
 {
     static const struct tp_panel_ops ops = {start, publish, set_mode, look, destroy};
     *out = NULL;
@@ -247,15 +248,15 @@ int tp_panel_sim_create(const struct tp_panel_sim_config *config, struct tp_pane
         config->lead_ns >= period_ns(config->mode.refresh_mhz) ||
         config->vrr_min_mhz > config->vrr_max_mhz || (config->vrr_max_mhz && !config->vrr_min_mhz))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL,
-                       "a latch within a period, a pipeline of 0 to 2 refreshes, a range from low to high",
-                       "no such panel can be simulated");
+            "a latch within a period, a pipeline of 0 to 2 refreshes, a range from low to high",
+            "no such panel can be simulated");
     struct sim *s = tp_calloc(1, sizeof *s);
     s->config = *config;
     s->mode = config->mode;
     s->panel = (struct tp_panel){.ops = &ops,
-                                 .never_blocks = true,
-                                 .lead_ns = config->lead_ns,
-                                 .pipeline = config->pipeline};
+        .never_blocks = true,
+        .lead_ns = config->lead_ns,
+        .pipeline = config->pipeline};
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -12,11 +12,11 @@ struct tp_panel_sim_config {
 };
 
 /*
- * The screen, stopped; ops->start runs it on a thread of its own, which wakes at each refresh: refresh n
- * of a mode is at a fixed phase of its start, however late the thread wakes; those slept through are
- * skipped. -EINVAL (INPUT) for what no screen can be.
+ * The screen, stopped; ops->start runs it on a thread of its own, which wakes at each refresh:
+ * refresh n of a mode is at a fixed phase of its start, however late the thread wakes; those slept
+ * through are skipped. -EINVAL (INPUT) for what no screen can be.
  */
-int tp_panel_sim_create(const struct tp_panel_sim_config *config, struct tp_panel **out,
-                        struct tp_error *e);
+int tp_panel_sim_create(
+    const struct tp_panel_sim_config *config, struct tp_panel **out, struct tp_error *e);
 
 #endif

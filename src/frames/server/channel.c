@@ -51,7 +51,7 @@ static void refuse(struct tp_server *s, struct tp_channel_end *c, const char *wh
 {
     if (!c->card->complained)
         tp_server_log(s, "client %d (uid %u): a channel is closed: %s", (int)c->card->pid,
-                      (unsigned)c->card->uid, why);
+            (unsigned)c->card->uid, why);
     c->card->complained = true;
     tp_channel_drop(s, c);
 }
@@ -59,7 +59,7 @@ static void refuse(struct tp_server *s, struct tp_channel_end *c, const char *wh
 /* --- answers --- */
 
 static void answer(struct tp_server *s, struct tp_channel_end *c, const void *payload, size_t bytes,
-                   const int *fds, unsigned n_fds)
+    const int *fds, unsigned n_fds)
 {
     const struct iovec part = {(void *)(uintptr_t)payload, bytes};
     tp_server_settle(s);
@@ -80,7 +80,8 @@ static void answer_call(struct tp_server *s, struct tp_channel_end *c, int resul
     struct tp_drm_call *call = &c->call;
     int fds[TP_FRAME_FDS];
     unsigned n_fds = 0;
-    ssize_t n = tp_drm_reply_encode(call, result, s->out, sizeof s->out - sizeof(struct tp_frame_header));
+    ssize_t n =
+        tp_drm_reply_encode(call, result, s->out, sizeof s->out - sizeof(struct tp_frame_header));
     if (n < 0) {
         int32_t plain[2] = {-EIO, (int32_t)call->request};
         memcpy(s->out, plain, n = sizeof plain);
@@ -190,7 +191,7 @@ static bool is_channel(int fd)
     int type = 0, domain = 0;
     socklen_t n = sizeof type, m = sizeof domain;
     return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET &&
-           getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &m) == 0 && domain == AF_UNIX;
+        getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &m) == 0 && domain == AF_UNIX;
 }
 
 static void say_refused(int fd, int reason)

@@ -209,7 +209,8 @@ static bool may_connect(const struct tp_server *s, uid_t uid)
     return false;
 }
 
-/* Makes room among those that have not said yet what they want: the one that is silent longest goes. */
+/* Makes room among those that have not said yet what they want: the one that is silent longest
+ * goes. */
 static bool make_room(struct tp_server *s)
 {
     struct tp_connection *silent = NULL;

@@ -10,8 +10,8 @@
 
 void tp_control_greet(struct tp_server *s, struct tp_connection *c)
 {
-    struct tp_hello hello = {.version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST,
-                             .kind = TP_HELLO_CONTROL};
+    struct tp_hello hello = {
+        .version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST, .kind = TP_HELLO_CONTROL};
     const struct iovec part = {&hello, sizeof hello};
     c->kind = TP_CONTROL;
     if (tp_frame_send(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)

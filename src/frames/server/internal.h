@@ -1,7 +1,7 @@
 /*
- * The server's own structures. Whoever touches them holds the server's lock: the loop while it works, and
- * a thread that brings news of a panel, which is told to clients at once where the lock is to be had.
- * Memory is freed by the loop alone.
+ * The server's own structures. Whoever touches them holds the server's lock: the loop while it
+ * works, and a thread that brings news of a panel, which is told to clients at once where the lock
+ * is to be had. Memory is freed by the loop alone.
  */
 #ifndef TP_FRAMES_SERVER_INTERNAL_H
 #define TP_FRAMES_SERVER_INTERNAL_H
@@ -31,9 +31,9 @@ struct tp_connection {
     struct tp_source source; /* first */
     struct tp_connection *prev, *next;
     enum tp_connection_kind kind;
-    bool dead;        /* goes at the end of this turn */
-    bool complained;  /* it was told of in the log */
-    bool wants_out;   /* epoll tells when the socket has room */
+    bool dead;       /* goes at the end of this turn */
+    bool complained; /* it was told of in the log */
+    bool wants_out;  /* epoll tells when the socket has room */
     pid_t pid;
     uid_t uid;
     unsigned handled; /* frames of this turn */
@@ -92,7 +92,7 @@ struct tp_server {
     struct tp_publisher *publishers[TP_KMS_OUTPUTS];
     unsigned n_outputs;
     struct tp_shared_snapshot snapshot;
-    bool changed; /* the snapshot is behind the device */
+    bool changed;                      /* the snapshot is behind the device */
     struct tp_connection *connections; /* owned; the latest first */
     unsigned n_connections, n_channels;
     bool some_dead;
@@ -104,8 +104,8 @@ struct tp_server {
 
 /* --- server.c --- */
 int tp_server_watch(struct tp_server *s, struct tp_source *source, uint32_t events);
-/* Takes it out of the set and closes it: a client may hold the same open file, which would stay in the set
- * then. */
+/* Takes it out of the set and closes it: a client may hold the same open file, which would stay in
+ * the set then. */
 void tp_server_close(struct tp_server *s, struct tp_source *source);
 void tp_server_log(struct tp_server *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Brings the snapshot up to date, before anybody hears of a change. */

@@ -28,8 +28,8 @@ static int take_lock(struct tp_listener *l, struct tp_error *e)
             if (err != EWOULDBLOCK)
                 return tp_fail_errno(e, err, l->lock_path, "cannot be locked");
             return tp_fail(e, TP_STATUS_INPUT, -EADDRINUSE, l->path,
-                           "end that server, or give this one another --socket",
-                           "another server is running there");
+                "end that server, or give this one another --socket",
+                "another server is running there");
         }
         if (fstat(l->lock, &ours) == 0 && stat(l->lock_path, &there) == 0 &&
             ours.st_dev == there.st_dev && ours.st_ino == there.st_ino)
@@ -40,15 +40,15 @@ static int take_lock(struct tp_listener *l, struct tp_error *e)
 }
 
 /* A socket that nobody listens at any more goes. */
-static int make_room(const struct tp_listener *l, const struct sockaddr_un *address, socklen_t bytes,
-                     struct tp_error *e)
+static int make_room(const struct tp_listener *l, const struct sockaddr_un *address,
+    socklen_t bytes, struct tp_error *e)
 {
     struct stat st;
     if (lstat(l->path, &st) < 0)
         return errno == ENOENT ? 0 : tp_fail_errno(e, errno, l->path, "cannot be looked at");
     if (!S_ISSOCK(st.st_mode))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, l->path, "give the server another --socket",
-                       "is there, and is no socket");
+            "is there, and is no socket");
     int probe = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (probe < 0)
         return tp_fail_errno(e, errno, NULL, "a socket");
@@ -56,15 +56,14 @@ static int make_room(const struct tp_listener *l, const struct sockaddr_un *addr
     close(probe);
     if (err != ECONNREFUSED)
         return tp_fail(e, TP_STATUS_INPUT, -EADDRINUSE, l->path,
-                       "end that program, or give this one another --socket",
-                       "another program listens there");
+            "end that program, or give this one another --socket", "another program listens there");
     if (unlink(l->path) < 0 && errno != ENOENT)
         return tp_fail_errno(e, errno, l->path, "cannot be removed, though nobody listens there");
     return 0;
 }
 
-static int bind_to(struct tp_listener *l, struct sockaddr_un *address, socklen_t bytes, bool for_all,
-                   struct tp_error *e)
+static int bind_to(struct tp_listener *l, struct sockaddr_un *address, socklen_t bytes,
+    bool for_all, struct tp_error *e)
 {
     struct stat st;
     l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -96,7 +95,7 @@ int tp_listen(const char *path, bool for_all, struct tp_listener *out, struct tp
     *out = (struct tp_listener){.fd = -1, .lock = -1};
     if (n < (abstract ? 2 : 1) || n >= sizeof address.sun_path)
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, path, "give a path of 1 to 107 bytes",
-                       "no socket can have this name");
+            "no socket can have this name");
     memcpy(address.sun_path, path, n + 1);
     socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + !abstract);
     if (abstract) {

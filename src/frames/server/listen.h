@@ -15,9 +15,10 @@ struct tp_listener {
 };
 
 /*
- * Listens at a path (@NAME: an abstract address). A lock beside it says that the path is taken; a socket
- * that a dead server has left is removed, nothing else ever is. for_all: others may connect too (whom the
- * server then asks who they are). -EADDRINUSE; -EINVAL for a path that is too long or no socket's.
+ * Listens at a path (@NAME: an abstract address). A lock beside it says that the path is taken; a
+ * socket that a dead server has left is removed, nothing else ever is. for_all: others may connect
+ * too (whom the server then asks who they are). -EADDRINUSE; -EINVAL for a path that is too long or
+ * no socket's.
  */
 int tp_listen(const char *path, bool for_all, struct tp_listener *out, struct tp_error *e);
 /* Closes it; the socket's file goes, if it is still ours. */

@@ -30,7 +30,7 @@ struct tp_publisher {
     pthread_mutex_t mutex; /* all below */
     bool running, stop;
     bool publishing; /* somebody is in the panel's publish, with the mutex let go */
-    bool notified; /* somebody was told that there is something to take, or will be */
+    bool notified;   /* somebody was told that there is something to take, or will be */
     bool to_notify;
     struct queued queue[QUEUE]; /* the oldest first */
     unsigned queued;
@@ -78,8 +78,8 @@ static void tell_flip(struct tp_publisher *p, uint64_t serial, int error)
 }
 
 /* Puts the fences that a picture still waits for into fds; answers how many. */
-static unsigned pending_fences(const struct tp_publisher *p, const struct tp_kms_scanout *s,
-                               struct pollfd fds[TP_KMS_LAYERS])
+static unsigned pending_fences(
+    const struct tp_publisher *p, const struct tp_kms_scanout *s, struct pollfd fds[TP_KMS_LAYERS])
 {
     unsigned n = 0, open = 0;
     if (p->panel->waits_fences)
@@ -136,8 +136,8 @@ static int hand_over(struct tp_publisher *p, const struct tp_kms_scanout *s)
     return r < 0 ? r : ops->publish(p->panel, s);
 }
 
-/* Publishes the latest picture that is ready, if there may be one now. The mutex is held, and let go
- * meanwhile. */
+/* Publishes the latest picture that is ready, if there may be one now. The mutex is held, and let
+ * go meanwhile. */
 static void publish(struct tp_publisher *p)
 {
     struct pollfd fds[TP_KMS_LAYERS];
@@ -249,7 +249,8 @@ static void wait_for_work(struct tp_publisher *p)
         n = 1;
     unlock(p);
     int64_t left = until == INT64_MAX ? 0 : until - tp_now_ns();
-    const struct timespec limit = {left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
+    const struct timespec limit = {
+        left > 0 ? left / 1000000000 : 0, left > 0 ? left % 1000000000 : 0};
     if (ppoll(fds, n, until == INT64_MAX ? NULL : &limit, NULL) > 0 && fds[0].revents) {
         uint64_t count;
         ssize_t got = read(p->wake, &count, sizeof count);
@@ -288,7 +289,7 @@ int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_er
 }
 
 int tp_publisher_create(struct tp_panel *panel, void (*notify)(void *data), void *data,
-                        struct tp_publisher **out, struct tp_error *e)
+    struct tp_publisher **out, struct tp_error *e)
 {
     static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
     struct tp_publisher *p = tp_calloc(1, sizeof *p);

@@ -1,8 +1,8 @@
 /*
- * Brings a CRTC's commits to its panel: waits for their in-fences, hands at most one picture over in each
- * refresh, and says when. A thread of its own waits, so that neither a fence nor a slow panel ever holds
- * up the loop; with a panel that never blocks, pictures whose fences are through go over at once, on the
- * thread that has the commit or the refresh.
+ * Brings a CRTC's commits to its panel: waits for their in-fences, hands at most one picture over
+ * in each refresh, and says when. A thread of its own waits, so that neither a fence nor a slow
+ * panel ever holds up the loop; with a panel that never blocks, pictures whose fences are through
+ * go over at once, on the thread that has the commit or the refresh.
  */
 #ifndef TP_FRAMES_SERVER_PUBLISHER_H
 #define TP_FRAMES_SERVER_PUBLISHER_H
@@ -19,7 +19,8 @@ struct tp_publisher_report {
     bool ticked; /* refreshes began: tick is the last */
     struct tp_panel_tick tick;
     unsigned n_flips;
-    struct tp_publisher_flip { /* the picture of this serial went to the panel, or error says why not */
+    struct tp_publisher_flip { /* the picture of this serial went to the panel, or error says why
+                                  not */
         uint64_t serial, sequence;
         int64_t time_ns;
         int error; /* -ETIMEDOUT: its in-fences were silent for a second */
@@ -27,11 +28,12 @@ struct tp_publisher_report {
 };
 
 /*
- * Takes the panel over and starts it. notify: called, on any thread, when there is something to take;
- * tp_publisher_take and _commit may be called from inside it. On failure the panel is destroyed.
+ * Takes the panel over and starts it. notify: called, on any thread, when there is something to
+ * take; tp_publisher_take and _commit may be called from inside it. On failure the panel is
+ * destroyed.
  */
 int tp_publisher_create(struct tp_panel *panel, void (*notify)(void *data), void *data,
-                        struct tp_publisher **out, struct tp_error *e);
+    struct tp_publisher **out, struct tp_error *e);
 /* Ends it, the panel too. No commit is told of any more. NULL is fine. */
 void tp_publisher_destroy(struct tp_publisher *p);
 

@@ -128,7 +128,8 @@ static void take_report(struct tp_server *s, unsigned output)
     for (unsigned i = 0; i < r.n_flips; i++) {
         const struct tp_publisher_flip *f = &r.flips[i];
         if (f->error == -ETIMEDOUT)
-            tp_server_log(s, "output %u: a picture was given up: its fence was silent for a second", output);
+            tp_server_log(
+                s, "output %u: a picture was given up: its fence was silent for a second", output);
         tp_kms_flipped(s->kms, output, f->serial, f->sequence, f->time_ns, f->error);
     }
     if (r.ticked)
@@ -165,8 +166,8 @@ static void wake(struct tp_server *s)
     (void)n; /* full: readable all the same */
 }
 
-/* A panel has news. They go on to clients on this very thread, which is awake; the loop is asked only where it
- * is at work, or has something to free. */
+/* A panel has news. They go on to clients on this very thread, which is awake; the loop is asked
+ * only where it is at work, or has something to free. */
 static void on_news(void *data)
 {
     struct tp_server *s = data;
@@ -219,8 +220,8 @@ static void set_timer(struct tp_server *s)
     s->timer_ns = at;
 }
 
-/* The set of fences is made anew each turn: the same number may be another fence by now, and closed ones
- * would stay in it as long as somebody else has them open. */
+/* The set of fences is made anew each turn: the same number may be another fence by now, and closed
+ * ones would stay in it as long as somebody else has them open. */
 static void watch_fences(struct tp_server *s)
 {
     int fds[TP_SYNC_FDS];
@@ -275,7 +276,8 @@ static size_t weigh_event(void)
     memset(&e, 0, sizeof e);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return 0;
-    if (send(ends[0], &e, sizeof e, MSG_NOSIGNAL) != sizeof e || ioctl(ends[0], SIOCOUTQ, &queued) < 0)
+    if (send(ends[0], &e, sizeof e, MSG_NOSIGNAL) != sizeof e ||
+        ioctl(ends[0], SIOCOUTQ, &queued) < 0)
         queued = 0;
     close(ends[0]);
     close(ends[1]);
@@ -313,8 +315,8 @@ static int make_sources(struct tp_server *s, struct tp_error *e)
 {
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
     s->notified = (struct tp_source){on_notified, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-    s->timer = (struct tp_source){on_timer,
-                                  timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
+    s->timer =
+        (struct tp_source){on_timer, timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)};
     s->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (s->epoll < 0 || s->notified.fd < 0 || s->timer.fd < 0)
         return tp_fail_errno(e, errno, NULL, "the loop's descriptors");
@@ -346,8 +348,8 @@ static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error
         struct tp_panel *panel = c->panels[s->n_outputs];
         c->panels[s->n_outputs] = NULL;
         if (!panel)
-            return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "output %u has no panel",
-                           s->n_outputs);
+            return tp_fail(
+                e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "output %u has no panel", s->n_outputs);
         r = tp_publisher_create(panel, on_news, s, &s->publishers[s->n_outputs], e);
         if (r < 0)
             return r;
@@ -365,7 +367,8 @@ static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error
     return r;
 }
 
-int tp_server_create(const struct tp_server_config *config, struct tp_server **out, struct tp_error *e)
+int tp_server_create(
+    const struct tp_server_config *config, struct tp_server **out, struct tp_error *e)
 {
     struct tp_server_config c = *config;
     struct tp_server *s = tp_calloc(1, sizeof *s);

@@ -1,6 +1,7 @@
 /*
- * The display server: ties the device (kms) to its clients' sockets and to panels. One loop, which never
- * blocks on a client, a fence or a screen; an app may run it on a thread of its own, or embed it.
+ * The display server: ties the device (kms) to its clients' sockets and to panels. One loop, which
+ * never blocks on a client, a fence or a screen; an app may run it on a thread of its own, or embed
+ * it.
  */
 #ifndef TP_FRAMES_SERVER_SERVER_H
 #define TP_FRAMES_SERVER_SERVER_H
@@ -22,34 +23,37 @@ struct tp_server_limits {
 struct tp_server_config {
     struct tp_kms_config kms; /* limits of 0 become what this process's descriptors allow */
     struct tp_panel *panels[TP_KMS_OUTPUTS]; /* one for each output; moved, on failure too */
-    /* Where to listen: a path, or @NAME for an abstract address; NULL: only tp_server_adopt. A path's
-     * socket is for this user alone (0600), or for all where others are listed; a lock lies beside it. */
+    /* Where to listen: a path, or @NAME for an abstract address; NULL: only tp_server_adopt. A
+     * path's socket is for this user alone (0600), or for all where others are listed; a lock lies
+     * beside it. */
     const char *path;
     const uid_t *uids; /* who may connect besides the server's own user and root */
     size_t n_uids;
     struct tp_server_limits limits;
-    /* One line for a person, about an incident; NULL: nobody hears it. On any thread, one at a time, from
-     * inside the server. */
+    /* One line for a person, about an incident; NULL: nobody hears it. On any thread, one at a
+     * time, from inside the server. */
     void (*log)(void *data, const char *line);
     void *log_data;
 };
 
-/* -EADDRINUSE: another server has the path. -EINVAL (INPUT) for a path or a device that cannot be. */
-int tp_server_create(const struct tp_server_config *config, struct tp_server **out, struct tp_error *e);
+/* -EADDRINUSE: another server has the path. -EINVAL (INPUT) for a path or a device that cannot be.
+ */
+int tp_server_create(
+    const struct tp_server_config *config, struct tp_server **out, struct tp_error *e);
 /* NULL is fine. Ends all connections; the socket's file goes. */
 void tp_server_destroy(struct tp_server *s);
 
 /* A descriptor that polls readable when there is something to do; the server's own. */
 int tp_server_fd(const struct tp_server *s);
-/* Does what there is to do, waiting for at most timeout_ms (-1: for ever, or until a signal). 0, or a
- * negative errno when the loop itself is broken. */
+/* Does what there is to do, waiting for at most timeout_ms (-1: for ever, or until a signal). 0, or
+ * a negative errno when the loop itself is broken. */
 int tp_server_dispatch(struct tp_server *s, int timeout_ms);
 
 /* A connected SOCK_SEQPACKET socket, as if it had been accepted; moved. -EACCES, -EMFILE. */
 int tp_server_adopt(struct tp_server *s, int fd);
 
-/* What is on the screen of this output; the caller finishes out. Like all functions from here on, any
- * thread's to call. */
+/* What is on the screen of this output; the caller finishes out. Like all functions from here on,
+ * any thread's to call. */
 int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e);
 
 /* What the screen has shown so far. */

@@ -1,7 +1,8 @@
 /*
- * flips RATE_HZ N: flips between two framebuffers N times on a card, at the mode with that rate, and holds
- * the events against it: every event's time lies on that rate's grid, as its sequence says, and no refresh
- * gets two. How many refreshes went by without one is told, and is no error: machines have other work.
+ * flips RATE_HZ N: flips between two framebuffers N times on a card, at the mode with that rate,
+ * and holds the events against it: every event's time lies on that rate's grid, as its sequence
+ * says, and no refresh gets two. How many refreshes went by without one is told, and is no error:
+ * machines have other work.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,11 +35,11 @@ static uint32_t make_fb(const struct drm_mode_modeinfo *m)
     struct drm_mode_create_dumb d = {.width = m->hdisplay, .height = m->vdisplay, .bpp = 32};
     must(DRM_IOCTL_MODE_CREATE_DUMB, &d, "a buffer");
     struct drm_mode_fb_cmd f = {.width = d.width,
-                                .height = d.height,
-                                .pitch = d.pitch,
-                                .bpp = 32,
-                                .depth = 24,
-                                .handle = d.handle};
+        .height = d.height,
+        .pitch = d.pitch,
+        .bpp = 32,
+        .depth = 24,
+        .handle = d.handle};
     must(DRM_IOCTL_MODE_ADDFB, &f, "a framebuffer");
     return f.fb_id;
 }
@@ -66,9 +67,9 @@ int main(int argc, char **argv)
         return 1;
     }
     struct drm_mode_card_res res = {.crtc_id_ptr = PTR(&crtc),
-                                    .count_crtcs = 1,
-                                    .connector_id_ptr = PTR(&connector),
-                                    .count_connectors = 1};
+        .count_crtcs = 1,
+        .connector_id_ptr = PTR(&connector),
+        .count_connectors = 1};
     must(DRM_IOCTL_MODE_GETRESOURCES, &res, "the resources");
     struct drm_mode_get_connector c = {
         .connector_id = connector, .modes_ptr = PTR(modes), .count_modes = 16};
@@ -85,19 +86,19 @@ int main(int argc, char **argv)
     fbs[0] = make_fb(mode);
     fbs[1] = make_fb(mode);
     struct drm_mode_crtc set = {.crtc_id = crtc,
-                                .fb_id = fbs[0],
-                                .set_connectors_ptr = PTR(&connector),
-                                .count_connectors = 1,
-                                .mode = *mode,
-                                .mode_valid = 1};
+        .fb_id = fbs[0],
+        .set_connectors_ptr = PTR(&connector),
+        .count_connectors = 1,
+        .mode = *mode,
+        .mode_valid = 1};
     must(DRM_IOCTL_MODE_SETCRTC, &set, "the mode");
     uint32_t first = 0, last = 0;
     int64_t first_us = 0, last_us = 0;
     for (int i = 0; i < n; i++) {
         struct drm_mode_crtc_page_flip f = {.crtc_id = crtc,
-                                            .fb_id = fbs[(i + 1) % 2],
-                                            .flags = DRM_MODE_PAGE_FLIP_EVENT,
-                                            .user_data = (uint64_t)i};
+            .fb_id = fbs[(i + 1) % 2],
+            .flags = DRM_MODE_PAGE_FLIP_EVENT,
+            .user_data = (uint64_t)i};
         must(DRM_IOCTL_MODE_PAGE_FLIP, &f, "a flip");
         struct drm_event_vblank e = read_event();
         int64_t us = (int64_t)e.tv_sec * 1000000 + e.tv_usec;
@@ -109,7 +110,7 @@ int main(int argc, char **argv)
             double want = (double)(e.sequence - last) * 1e6 / rate, got = (double)(us - last_us);
             if (e.sequence == last || got < want - 2 || got > want + 2) {
                 fprintf(stderr, "flips: event %d: %" PRIu32 " refreshes in %" PRId64 " us\n", i,
-                        e.sequence - last, us - last_us);
+                    e.sequence - last, us - last_us);
                 return 1;
             }
         } else {
@@ -120,6 +121,6 @@ int main(int argc, char **argv)
         last_us = us;
     }
     printf("%.3f Hz by the events' times, %d flips in %" PRIu32 " refreshes\n",
-           (last - first) * 1e6 / (double)(last_us - first_us), n - 2, last - first);
+        (last - first) * 1e6 / (double)(last_us - first_us), n - 2, last - first);
     return 0;
 }

@@ -24,8 +24,8 @@ void tp_kms_fb_info(const struct tp_kms_fb *fb, struct tp_kms_fb_info *out)
     *out = fb->info;
 }
 
-static struct tp_kms_fb make(uint32_t fourcc, uint32_t width, uint32_t height, const void *bytes,
-                             size_t n)
+static struct tp_kms_fb make(
+    uint32_t fourcc, uint32_t width, uint32_t height, const void *bytes, size_t n)
 {
     struct tp_kms_fb fb = {{.width = width, .height = height, .fourcc = fourcc, .n_planes = 1}};
     fb.info.fds[0] = memfd_create("fb", MFD_CLOEXEC);
@@ -50,7 +50,7 @@ static struct tp_kms_layer layer_of(struct tp_kms_fb *fb)
 
 /* Composes onto a picture of that size and checks all of it. */
 static void check(const struct tp_kms_layer *layers, unsigned n, uint32_t width, uint32_t height,
-                  const uint32_t *want)
+    const uint32_t *want)
 {
     struct tp_kms_scanout s = {.active = true, .n_layers = n};
     struct tp_image image;
@@ -101,7 +101,8 @@ static void alpha_is_premultiplied_unless_coverage_is_asked_for(void **state)
     l[1].coverage = true;
     /* 255 * 128 / 255 + 127 = 0xff */
     check(l, 2, 1, 1, &(uint32_t){0xff7f7f});
-    /* An opaque plane at half alpha: (0xffff / 2) >> 8 = 127; white 255 * 127 / 255 = 127 on black */
+    /* An opaque plane at half alpha: (0xffff / 2) >> 8 = 127; white 255 * 127 / 255 = 127 on black
+     */
     l[0].alpha = 0x7fff;
     check(l, 1, 1, 1, &(uint32_t){0x7f7f7f});
     close(under.info.fds[0]);

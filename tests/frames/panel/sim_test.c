@@ -1,5 +1,5 @@
-/* The simulated screen's timeline and what it shows when. No assertion is on how late a thread wakes:
- * refreshes bear the instants that they are due at. */
+/* The simulated screen's timeline and what it shows when. No assertion is on how late a thread
+ * wakes: refreshes bear the instants that they are due at. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -139,7 +139,8 @@ static void await(unsigned (*count)(void), unsigned n)
 
 static void publish(uint64_t serial)
 {
-    struct tp_kms_scanout s = {.serial = serial, .active = true, .mode = {64, 48, 60000}, .n_layers = 1};
+    struct tp_kms_scanout s = {
+        .serial = serial, .active = true, .mode = {64, 48, 60000}, .n_layers = 1};
     s.layers[0] = (struct tp_kms_layer){.fb = &fbs[serial % 8], .in_fence = -1};
     assert_int_equal(panel->ops->publish(panel, &s), 0);
 }
@@ -188,8 +189,10 @@ static void a_picture_is_shown_after_its_latch_and_the_pipeline(void **state)
         stop();
         int64_t base = seen.ticks[0].time_ns, at = seen.shown[0].time_ns;
         /* The first refresh whose latch is not before the publish, and the pipeline. */
-        int64_t early = base + (before + lead - base + period - 1) / period * period + pipeline * period;
-        int64_t late = base + (after + lead - base + period - 1) / period * period + pipeline * period;
+        int64_t early =
+            base + (before + lead - base + period - 1) / period * period + pipeline * period;
+        int64_t late =
+            base + (after + lead - base + period - 1) / period * period + pipeline * period;
         if (at > late) /* this thread slept through that one: still on the grid */
             assert_int_equal((at - base) % period, 0);
         else

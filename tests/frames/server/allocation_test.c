@@ -1,4 +1,5 @@
-/* What the server's own code asks of the allocator, call by call (the linker leads its calls here). */
+/* What the server's own code asks of the allocator, call by call (the linker leads its calls here).
+ */
 #include "peer.h"
 
 #include <stdlib.h>
@@ -63,7 +64,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_count_counts, setup_server, teardown_server),
-        cmocka_unit_test_setup_teardown(a_steady_commit_allocates_nothing, setup_server, teardown_server),
+        cmocka_unit_test_setup_teardown(
+            a_steady_commit_allocates_nothing, setup_server, teardown_server),
     };
     return cmocka_run_group_tests_name("allocation", tests, NULL, NULL);
 }

@@ -153,10 +153,10 @@ static void memory_that_shrinks_is_never_touched_beyond_its_end(void **state)
     struct drm_prime_handle p = {.fd = memory};
     assert_int_equal(peer_ioctl(&a, DRM_IOCTL_PRIME_FD_TO_HANDLE, &p), 0);
     struct drm_mode_fb_cmd2 f = {.width = 64,
-                                 .height = 48,
-                                 .pixel_format = DRM_FORMAT_XRGB8888,
-                                 .handles = {p.handle},
-                                 .pitches = {64 * 4}};
+        .height = 48,
+        .pixel_format = DRM_FORMAT_XRGB8888,
+        .handles = {p.handle},
+        .pitches = {64 * 4}};
     assert_int_equal(peer_ioctl(&a, DRM_IOCTL_MODE_ADDFB2, &f), 0);
     assert_int_equal(ftruncate(memory, 16), 0);
     assert_int_equal(page_flip(&a, f.fb_id, 1), 0);
@@ -219,8 +219,8 @@ static void fill(int channel, uint32_t request, unsigned frames)
             break;
 }
 
-/* How many turns of the loop a good client waits beside one that floods: bounded, whatever the other
- * does; and the other gets no more than its share of a turn. */
+/* How many turns of the loop a good client waits beside one that floods: bounded, whatever the
+ * other does; and the other gets no more than its share of a turn. */
 static void a_flood_costs_the_others_a_bounded_number_of_turns(void **state)
 {
     enum { CHANNELS = 40 };
@@ -241,10 +241,11 @@ static void a_flood_costs_the_others_a_bounded_number_of_turns(void **state)
         unsigned n_fds, turns = 0;
         for (unsigned i = 0; i < CHANNELS; i++)
             fill(channels[i], (uint32_t)DRM_IOCTL_DROP_MASTER, 8);
-        ssize_t n = tp_drm_call_encode(DRM_IOCTL_GEM_CLOSE, &c, &a.fences, a.out, sizeof a.out - 16, fds,
-                                       &n_fds);
+        ssize_t n = tp_drm_call_encode(
+            DRM_IOCTL_GEM_CLOSE, &c, &a.fences, a.out, sizeof a.out - 16, fds, &n_fds);
         const struct iovec part = {a.out, (size_t)n};
-        assert_int_equal(tp_frame_send(a.channel, TP_FRAME_CALL, 0, ++a.sequence, &part, 1, NULL, 0), 0);
+        assert_int_equal(
+            tp_frame_send(a.channel, TP_FRAME_CALL, 0, ++a.sequence, &part, 1, NULL, 0), 0);
         while ((r = tp_frame_recv(a.channel, a.in, &f)) == -EAGAIN) {
             assert_int_equal(tp_server_dispatch(server, 0), 0);
             turns++;
@@ -272,8 +273,8 @@ static uint32_t random_u32(void)
 
 static void noise_is_closed_and_hurts_nobody(void **state)
 {
-    static const uint32_t fourccs[] = {TP_FRAME_HELLO, TP_FRAME_CHANNEL, TP_FRAME_CALL, TP_FRAME_MAP,
-                                       TP_FRAME_LOOK,  TP_FRAME_REPLY,   0x12345678};
+    static const uint32_t fourccs[] = {TP_FRAME_HELLO, TP_FRAME_CHANNEL, TP_FRAME_CALL,
+        TP_FRAME_MAP, TP_FRAME_LOOK, TP_FRAME_REPLY, 0x12345678};
     (void)state;
     peer_open(&b);
     for (unsigned i = 0; i < 3000; i++) {
@@ -289,7 +290,8 @@ static void noise_is_closed_and_hurts_nobody(void **state)
         if (random_u32() % 2) {
             words[0] = fourccs[random_u32() % 7];
             words[1] = (uint32_t)n;
-            words[4] = (uint32_t)_IOWR('d', random_u32() & 0xff, uint8_t[8 * (1 + random_u32() % 16)]);
+            words[4] =
+                (uint32_t)_IOWR('d', random_u32() & 0xff, uint8_t[8 * (1 + random_u32() % 16)]);
         }
         int to = a.channel >= 0 && random_u32() % 2 ? a.channel : a.card;
         for (unsigned k = 0; k < 3; k++)

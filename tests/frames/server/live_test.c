@@ -1,4 +1,5 @@
-/* The whole server on threads of its own: the loop, the publisher and a screen that really refreshes. */
+/* The whole server on threads of its own: the loop, the publisher and a screen that really
+ * refreshes. */
 #include "peer.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static void start_live(struct tp_panel *panel)
 {
     struct tp_server_config c = {
         .kms = {.n_outputs = 1,
-                .outputs = {{.connected = true, .modes = {{64, 48, 500000}}, .n_modes = 1}}},
+            .outputs = {{.connected = true, .modes = {{64, 48, 500000}}, .n_modes = 1}}},
         .panels = {panel},
     };
     struct tp_error e = {0};
@@ -124,9 +125,9 @@ static int set_mode(struct user *u, uint32_t fbs[2], uint32_t *crtc)
     uint32_t connector;
     struct drm_mode_modeinfo mode;
     struct drm_mode_card_res res = {.crtc_id_ptr = PTR(crtc),
-                                    .count_crtcs = 1,
-                                    .connector_id_ptr = PTR(&connector),
-                                    .count_connectors = 1};
+        .count_crtcs = 1,
+        .connector_id_ptr = PTR(&connector),
+        .count_connectors = 1};
     int r = call(u, DRM_IOCTL_MODE_GETRESOURCES, &res);
     struct drm_mode_get_connector c = {
         .connector_id = connector, .modes_ptr = PTR(&mode), .count_modes = 1};
@@ -135,11 +136,11 @@ static int set_mode(struct user *u, uint32_t fbs[2], uint32_t *crtc)
     for (int i = 0; i < 2 && r == 0; i++)
         r = new_fb(u, &fbs[i]);
     struct drm_mode_crtc set = {.crtc_id = *crtc,
-                                .fb_id = fbs[0],
-                                .set_connectors_ptr = PTR(&connector),
-                                .count_connectors = 1,
-                                .mode = mode,
-                                .mode_valid = 1};
+        .fb_id = fbs[0],
+        .set_connectors_ptr = PTR(&connector),
+        .count_connectors = 1,
+        .mode = mode,
+        .mode_valid = 1};
     return r < 0 ? r : call(u, DRM_IOCTL_MODE_SETCRTC, &set);
 }
 
@@ -228,8 +229,8 @@ static struct {
     sem_t asked, allowed;
 } slow;
 
-static int slow_start(struct tp_panel *p, const struct tp_panel_events *events, void *data,
-                      struct tp_error *e)
+static int slow_start(
+    struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
     const struct tp_panel_tick t = {1, 1000, 2000000};
     (void)p;
@@ -270,7 +271,8 @@ static void *only_set_mode(void *data)
 
 static void a_screen_that_takes_its_time_holds_up_nobody_else(void **state)
 {
-    static const struct tp_panel_ops ops = {slow_start, slow_publish, slow_set_mode, NULL, slow_destroy};
+    static const struct tp_panel_ops ops = {
+        slow_start, slow_publish, slow_set_mode, NULL, slow_destroy};
     struct user waiting = {.card = -1}, other = {.card = -1};
     uint32_t id;
     (void)state;

@@ -32,8 +32,8 @@ static unsigned descriptors_before;
 
 /* --- the panel --- */
 
-static int fake_start(struct tp_panel *p, const struct tp_panel_events *events, void *data,
-                      struct tp_error *e)
+static int fake_start(
+    struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
     (void)p;
     (void)e;
@@ -74,8 +74,8 @@ static void fake_destroy(struct tp_panel *p)
     (void)p;
 }
 
-static const struct tp_panel_ops fake_ops = {fake_start, fake_publish, fake_set_mode, fake_look,
-                                             fake_destroy};
+static const struct tp_panel_ops fake_ops = {
+    fake_start, fake_publish, fake_set_mode, fake_look, fake_destroy};
 
 void tick(void)
 {
@@ -278,7 +278,8 @@ int peer_ioctl(struct peer *p, unsigned long request, void *arg)
 {
     int fds[TP_FRAME_FDS];
     unsigned n_fds;
-    ssize_t n = tp_drm_call_encode(request, arg, &p->fences, p->out, sizeof p->out - 16, fds, &n_fds);
+    ssize_t n =
+        tp_drm_call_encode(request, arg, &p->fences, p->out, sizeof p->out - 16, fds, &n_fds);
     if (n < 0)
         return (int)n;
     const struct iovec part = {p->out, (size_t)n};
@@ -304,10 +305,10 @@ uint32_t make_fb(struct peer *p)
     struct drm_mode_create_dumb d = {.width = WIDTH, .height = HEIGHT, .bpp = 32};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_CREATE_DUMB, &d), 0);
     struct drm_mode_fb_cmd2 f = {.width = WIDTH,
-                                 .height = HEIGHT,
-                                 .pixel_format = DRM_FORMAT_XRGB8888,
-                                 .handles = {d.handle},
-                                 .pitches = {d.pitch}};
+        .height = HEIGHT,
+        .pixel_format = DRM_FORMAT_XRGB8888,
+        .handles = {d.handle},
+        .pitches = {d.pitch}};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_ADDFB2, &f), 0);
     struct drm_gem_close c = {.handle = d.handle};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_GEM_CLOSE, &c), 0);
@@ -317,9 +318,9 @@ uint32_t make_fb(struct peer *p)
 static void get_ids(struct peer *p, uint32_t *crtc, uint32_t *connector)
 {
     struct drm_mode_card_res res = {.crtc_id_ptr = PTR(crtc),
-                                    .count_crtcs = 1,
-                                    .connector_id_ptr = PTR(connector),
-                                    .count_connectors = 1};
+        .count_crtcs = 1,
+        .connector_id_ptr = PTR(connector),
+        .count_connectors = 1};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_GETRESOURCES, &res), 0);
 }
 
@@ -332,11 +333,11 @@ uint32_t light_up(struct peer *p)
         .connector_id = connector, .modes_ptr = PTR(&mode), .count_modes = 1};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_GETCONNECTOR, &c), 0);
     struct drm_mode_crtc set = {.crtc_id = crtc,
-                                .fb_id = fb,
-                                .set_connectors_ptr = PTR(&connector),
-                                .count_connectors = 1,
-                                .mode = mode,
-                                .mode_valid = 1};
+        .fb_id = fb,
+        .set_connectors_ptr = PTR(&connector),
+        .count_connectors = 1,
+        .mode = mode,
+        .mode_valid = 1};
     int r = peer_ioctl(p, DRM_IOCTL_MODE_SETCRTC, &set);
     while (r == -EAGAIN) {
         tick();

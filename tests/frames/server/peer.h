@@ -1,6 +1,6 @@
 /*
- * A server that the test drives turn by turn, with a panel whose refreshes the test makes, and clients
- * that speak to it frame by frame, as a good one would or not.
+ * A server that the test drives turn by turn, with a panel whose refreshes the test makes, and
+ * clients that speak to it frame by frame, as a good one would or not.
  */
 #ifndef TP_TESTS_FRAMES_SERVER_PEER_H
 #define TP_TESTS_FRAMES_SERVER_PEER_H
@@ -27,7 +27,8 @@
 extern struct tp_server *server;
 extern unsigned n_logged;
 
-/* For cmocka. teardown checks that nothing is left: no object, no descriptor, no thread's report. */
+/* For cmocka. teardown checks that nothing is left: no object, no descriptor, no thread's report.
+ */
 int setup_server(void **state);
 int teardown_server(void **state);
 void start_server(const struct tp_server_config *more); /* its path, uids, limits */

@@ -115,8 +115,8 @@ static void the_snapshot_is_nobodys_to_write(void **state)
     assert_int_equal(tp_frame_recv(more, a.in, &f), 0);
     int fd = tp_frame_take_fd(&f, 0);
     tp_frame_finish(&f);
-    assert_ptr_equal(mmap(NULL, TP_SNAPSHOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0),
-                     MAP_FAILED);
+    assert_ptr_equal(
+        mmap(NULL, TP_SNAPSHOT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0), MAP_FAILED);
     assert_int_equal(write(fd, "x", 1), -1);
     assert_int_equal(ftruncate(fd, 0), -1);
     close(fd);
@@ -212,10 +212,10 @@ static uint32_t find_property(struct peer *p, uint32_t object, uint32_t type, co
     uint32_t ids[32];
     uint64_t values[32];
     struct drm_mode_obj_get_properties o = {.props_ptr = PTR(ids),
-                                            .prop_values_ptr = PTR(values),
-                                            .count_props = 32,
-                                            .obj_id = object,
-                                            .obj_type = type};
+        .prop_values_ptr = PTR(values),
+        .count_props = 32,
+        .obj_id = object,
+        .obj_type = type};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_OBJ_GETPROPERTIES, &o), 0);
     for (uint32_t i = 0; i < o.count_props; i++) {
         struct drm_mode_get_property g = {.prop_id = ids[i]};
@@ -237,15 +237,15 @@ static int flip_with_fence(struct peer *p, uint32_t fb, int fence)
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_GETPLANERESOURCES, &planes), 0);
     uint32_t count = 2;
     uint32_t props[2] = {find_property(p, plane, DRM_MODE_OBJECT_PLANE, "FB_ID"),
-                         find_property(p, plane, DRM_MODE_OBJECT_PLANE, "IN_FENCE_FD")};
+        find_property(p, plane, DRM_MODE_OBJECT_PLANE, "IN_FENCE_FD")};
     uint64_t values[2] = {fb, (uint64_t)(int64_t)fence};
     struct drm_mode_atomic at = {.flags = DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT,
-                                 .count_objs = 1,
-                                 .objs_ptr = PTR(&plane),
-                                 .count_props_ptr = PTR(&count),
-                                 .props_ptr = PTR(props),
-                                 .prop_values_ptr = PTR(values),
-                                 .user_data = 9};
+        .count_objs = 1,
+        .objs_ptr = PTR(&plane),
+        .count_props_ptr = PTR(&count),
+        .props_ptr = PTR(props),
+        .prop_values_ptr = PTR(values),
+        .user_data = 9};
     return peer_ioctl(p, DRM_IOCTL_MODE_ATOMIC, &at);
 }
 
