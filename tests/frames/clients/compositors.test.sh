@@ -34,16 +34,13 @@ picture_is_there() { # file
     awk -v n="$different" 'BEGIN { exit !(n <= 1400) }'
 }
 
-# Everything of this run has gone.
-nothing_left() { # what it was called
-    local left
-    left=$(find "${XDG_RUNTIME_DIR:-${TMPDIR:-/tmp}}" /tmp -maxdepth 2 -name compositor.conf -newer sent.png 2>/dev/null)
-    [[ -z $left ]] || echo "# $left"
-    [[ -z $left ]] || return 1
+# Everything of this run goes, within five seconds: the program in it, and the folder.
+nothing_left() { # what the program was called, its runtime folder
     for _ in {1..50}; do
-        pgrep -f "[c]laim-$1" >/dev/null || return 0
+        [[ -e $2 ]] || pgrep -f "[c]laim-$1" >/dev/null || return 0
         sleep 0.1
     done
+    [[ ! -e $2 ]] || echo "# $2"
     pgrep -af "[c]laim-$1" | sed 's/^/# /'
     return 1
 }
@@ -83,17 +80,17 @@ parts() { # keeper → the keeper, the worker, the compositor
 for which in 0 1 2; do
     name=victim$which
     "$TURNPIKE" play --size 640x480 --compositor weston -- \
-        bash -c "touch $PWD/$name; exec -a claim-$name sleep 100" >out 2>err </dev/null &
+        bash -c "echo \$XDG_RUNTIME_DIR >$PWD/$name; exec -a claim-$name sleep 100" >out 2>err </dev/null &
     keeper=$!
     for _ in {1..200}; do
-        [[ ! -e $name ]] || break
+        [[ ! -s $name ]] || break
         sleep 0.1
     done
     mapfile -t pids < <(parts "$keeper")
     check "killing part $which: it was there" test -n "${pids[which]-}"
     kill -9 "${pids[which]}"
     wait "$keeper" 2>/dev/null
-    check "killing part $which: the rest has gone" nothing_left "$name"
+    check "killing part $which: the rest has gone" nothing_left "$name" "$(<"$name")"
     for pid in "${pids[@]}"; do
         check "killing part $which: process $pid has gone" bash -c \
             "for _ in {1..50}; do kill -0 $pid 2>/dev/null || exit 0; sleep 0.1; done; exit 1"
