@@ -155,7 +155,10 @@ static void on_channel(struct tp_server *s, struct tp_source *self, uint32_t eve
 {
     struct tp_channel_end *c = (struct tp_channel_end *)self;
     struct tp_frame f;
-    (void)events;
+    if (events & EPOLLHUP) {
+        tp_channel_drop(s, c);
+        return;
+    }
     if (!tp_connection_turn(s, c->card))
         return;
     int r = tp_frame_recv_once(c->source.fd, s->in, &f);

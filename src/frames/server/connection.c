@@ -32,6 +32,18 @@ void tp_connection_drop(struct tp_server *s, struct tp_connection *c, const char
     }
 }
 
+void tp_connections_close(struct tp_server *s)
+{
+    for (struct tp_connection *c = s->some_dead ? s->connections : NULL; c; c = c->next) {
+        if (!c->dead || !c->file)
+            continue;
+        tp_kms_close(c->file); /* its waiting calls are forgotten with it */
+        c->file = NULL;
+        for (struct tp_channel_end *k = c->channels; k; k = k->next)
+            k->waiting = false;
+    }
+}
+
 static void free_connection(struct tp_server *s, struct tp_connection *c)
 {
     if (c->prev)
@@ -41,12 +53,8 @@ static void free_connection(struct tp_server *s, struct tp_connection *c)
     if (c->next)
         c->next->prev = c->prev;
     s->n_connections--;
-    if (c->file)
-        tp_kms_close(c->file); /* its waiting calls are forgotten with it */
-    while (c->channels) {
-        c->channels->waiting = false;
+    while (c->channels)
         tp_channel_free(s, c->channels);
-    }
     free(c);
 }
 
@@ -54,12 +62,13 @@ void tp_connections_reap(struct tp_server *s)
 {
     /* What goes may end what others wait for, and so let them go too. */
     while (s->some_dead) {
+        tp_connections_close(s);
         s->some_dead = false;
         while (s->dead_channels)
             tp_channel_free(s, s->dead_channels);
         for (struct tp_connection *c = s->connections, *next; c; c = next) {
             next = c->next;
-            if (c->dead)
+            if (c->dead && !c->file)
                 free_connection(s, c);
         }
     }
@@ -181,6 +190,10 @@ static void on_connection(struct tp_server *s, struct tp_source *self, uint32_t 
 {
     struct tp_connection *c = (struct tp_connection *)self;
     struct tp_frame f;
+    if (events & EPOLLHUP) { /* nobody is there any more to hear an answer */
+        tp_connection_drop(s, c, NULL);
+        return;
+    }
     if (events & EPOLLOUT)
         send_kept_events(s, c);
     if (!(events & ~(uint32_t)EPOLLOUT) || !tp_connection_turn(s, c))

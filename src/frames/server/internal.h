@@ -118,6 +118,8 @@ int tp_connection_add(struct tp_server *s, int fd);
 void tp_connection_drop(struct tp_server *s, struct tp_connection *c, const char *why);
 /* One more frame of this client in this turn: false, the others come first. */
 bool tp_connection_turn(struct tp_server *s, struct tp_connection *c);
+/* Closes the files of the cards that were dropped. Not from inside the device. */
+void tp_connections_close(struct tp_server *s);
 /* Frees what was dropped. */
 void tp_connections_reap(struct tp_server *s);
 void tp_connection_event(struct tp_server *s, struct tp_connection *c, const void *e, size_t bytes);

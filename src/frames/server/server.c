@@ -20,7 +20,7 @@
 #include "base/buf.h"
 #include "base/proc.h"
 
-#define EVENTS 32
+#define EVENTS 64
 #define OWN_FDS 128u /* descriptors that the server itself and its surroundings need */
 
 void tp_server_log(struct tp_server *s, const char *fmt, ...)
@@ -244,6 +244,15 @@ int tp_server_fd(const struct tp_server *s)
     return s->epoll;
 }
 
+static void handle(struct tp_server *s, const struct epoll_event *events, int n, bool gone)
+{
+    for (int i = 0; i < n; i++) {
+        struct tp_source *source = events[i].data.ptr;
+        if (source->fd >= 0 && !!(events[i].events & EPOLLHUP) == gone)
+            source->ready(s, source, events[i].events);
+    }
+}
+
 int tp_server_dispatch(struct tp_server *s, int timeout_ms)
 {
     struct epoll_event events[EVENTS];
@@ -252,11 +261,10 @@ int tp_server_dispatch(struct tp_server *s, int timeout_ms)
         return errno == EINTR ? 0 : -errno;
     enter(s);
     s->turn++;
-    for (int i = 0; i < n; i++) {
-        struct tp_source *source = events[i].data.ptr;
-        if (source->fd >= 0)
-            source->ready(s, source, events[i].events);
-    }
+    /* Who has gone comes first: what was closed before a call is gone before it, as in a kernel. */
+    handle(s, events, n, true);
+    tp_connections_close(s);
+    handle(s, events, n, false);
     tell_device(s);
     tp_connections_reap(s);
     tp_server_settle(s);

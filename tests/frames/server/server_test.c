@@ -341,6 +341,26 @@ static void a_client_that_dies_with_a_flip_under_way_leaves_nothing(void **state
     assert_int_equal(c.kms.buffers, 0);
 }
 
+static void what_was_closed_is_gone_before_the_next_call(void **state)
+{
+    (void)state;
+    peer_open(&b);
+    for (unsigned i = 0; i < 20; i++) {
+        struct drm_mode_create_blob blob = {.data = PTR("12345678"), .length = 8};
+        peer_open(&a);
+        assert_int_equal(peer_ioctl(&a, DRM_IOCTL_MODE_CREATEPROPBLOB, &blob), 0);
+        struct drm_mode_get_blob get = {.blob_id = blob.blob_id};
+        assert_int_equal(peer_ioctl(&b, DRM_IOCTL_MODE_GETPROPBLOB, &get), 0);
+        close(a.channel); /* the server has not had a turn since */
+        close(a.card);
+        get = (struct drm_mode_get_blob){.blob_id = blob.blob_id};
+        assert_int_equal(peer_ioctl(&b, DRM_IOCTL_MODE_GETPROPBLOB, &get), -ENOENT);
+        a.card = a.channel = -1;
+        peer_close(&a);
+    }
+    peer_close(&b);
+}
+
 static void a_waiting_vblank_ends_with_its_refresh(void **state)
 {
     union drm_wait_vblank w = {.request = {.type = _DRM_VBLANK_RELATIVE, .sequence = 2}};
@@ -413,6 +433,7 @@ int main(void)
         t(a_fence_that_stays_silent_costs_one_picture),
         t(what_waits_is_forgotten_with_its_channel),
         t(a_client_that_dies_with_a_flip_under_way_leaves_nothing),
+        t(what_was_closed_is_gone_before_the_next_call),
         t(a_waiting_vblank_ends_with_its_refresh),
         t(control_connections_get_the_picture_as_png),
     };
