@@ -10,6 +10,7 @@
 struct tp_compositor {
     const char *name;    /* of --compositor, and of its program */
     const char *package; /* Debian's, for who lacks it */
+    int from_version;    /* of the program; the highest one that is not above it counts */
     const char *args[12];
     const char *env[8]; /* "NAME=value" */
     const char *config; /* written into a file, whose path follows the args; NULL: none */
@@ -17,8 +18,10 @@ struct tp_compositor {
     bool runs_command; /* the command follows its arguments; else it is started beside it */
 };
 
-/* NULL: there is no such compositor in the table. */
+/* The row for the oldest version; NULL: there is no such compositor in the table. */
 const struct tp_compositor *tp_compositor_find(const char *name);
+/* The row for the version that is installed: asks the program where there is more than one. */
+const struct tp_compositor *tp_compositor_for_installed(const struct tp_compositor *c);
 /* "none, cage, …" */
 void tp_compositor_names(char *out, size_t room);
 

@@ -440,6 +440,8 @@ static int run(int argc, char **argv)
         tp_fail(&e, TP_STATUS_MISSING, -ENOENT, a.compositor->name, todo, "is not installed here");
         return tp_cli_fail(&tp_command_play, &e);
     }
+    if (a.compositor)
+        a.compositor = tp_compositor_for_installed(a.compositor);
     choose_user(&p);
     int r = make_folder(&p, &e);
     if (r == 0) {

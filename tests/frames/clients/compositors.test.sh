@@ -97,6 +97,14 @@ for which in 0 1 2; do
     done
 done
 
+mkdir fake
+printf '#!/bin/sh\n[ "$1" != --version ] || { echo weston 14.0.2; exit; }\necho "$@" >&2\n' >fake/weston
+chmod +x fake/weston
+status=0
+PATH=$PWD/fake:$PATH "$TURNPIKE" play --compositor weston -- true >out 2>err </dev/null || status=$?
+check 'a compositor that ends at once: exit status 1' test $status -eq 1
+check 'a later weston gets its own options' grep -q -e '--backend=drm --renderer=pixman' err
+
 status=0
 "$TURNPIKE" play --compositor mutter -- true >out 2>err </dev/null || status=$?
 check 'a compositor without a recipe: exit status 2' test $status -eq 2
