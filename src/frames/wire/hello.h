@@ -32,7 +32,11 @@ enum tp_hello_kind {
 
 /* Bits of capabilities. */
 #define TP_CAP_SNAPSHOT (UINT64_C(1) << 0)      /* queries are answered from shared memory */
-#define TP_CAP_RELEASE_FENCE (UINT64_C(1) << 3) /* frame-path.md */
+#define TP_CAP_TIMELINE (UINT64_C(1) << 1)      /* scan-out: refreshes are told (TVBL) */
+#define TP_CAP_BOARD (UINT64_C(1) << 2)         /* scan-out: states in shared memory (board.h) */
+#define TP_CAP_RELEASE_FENCE (UINT64_C(1) << 3) /* scan-out: release notes (GNRF) */
+#define TP_CAP_STATE (UINT64_C(1) << 4)         /* scan-out: a buffer's state on request (TBST) */
+#define TP_CAP_CONTROL (UINT64_C(1) << 5)       /* scan-out: live changes (TCTL) */
 
 struct tp_hello {
     uint32_t version, oldest;
