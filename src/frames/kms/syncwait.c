@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,14 @@ static void forget(struct tp_sync_event *e)
     free(e);
 }
 
+/* The client's own eventfd, which may be full, and block. */
+static void tell_event(int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
+        eventfd_write(fd, 1);
+}
+
 static void look_at_events(struct tp_kms *kms)
 {
     for (struct tp_sync_event **at = &kms->sync_events, *e; (e = *at);) {
@@ -80,7 +89,7 @@ static void look_at_events(struct tp_kms *kms)
         if (e->fence)
             kms->ops.fence_signal(kms->data, e->fd);
         else
-            eventfd_write(e->fd, 1);
+            tell_event(e->fd);
         forget(e);
     }
 }

@@ -2,7 +2,6 @@
 #include "frames/server/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -63,11 +62,11 @@ static void answer(struct tp_server *s, struct tp_channel_end *c, const void *pa
 {
     const struct iovec part = {(void *)(uintptr_t)payload, bytes};
     tp_server_settle(s);
-    int r = tp_frame_send(c->source.fd, TP_FRAME_REPLY, 0, c->sequence, &part, 1, fds, n_fds);
+    int r = tp_frame_send_now(c->source.fd, TP_FRAME_REPLY, 0, c->sequence, &part, 1, fds, n_fds);
     if (r == -ETOOMANYREFS) { /* too many descriptors are on their way: without, then */
         int32_t plain[2] = {-EMFILE, (int32_t)c->call.request};
         const struct iovec only = {plain, sizeof plain};
-        r = tp_frame_send(c->source.fd, TP_FRAME_REPLY, 0, c->sequence, &only, 1, NULL, 0);
+        r = tp_frame_send_now(c->source.fd, TP_FRAME_REPLY, 0, c->sequence, &only, 1, NULL, 0);
     }
     if (r == -EAGAIN)
         refuse(s, c, "it does not read its answers");
@@ -161,7 +160,7 @@ static void on_channel(struct tp_server *s, struct tp_source *self, uint32_t eve
     }
     if (!tp_connection_turn(s, c->card))
         return;
-    int r = tp_frame_recv_once(c->source.fd, s->in, &f);
+    int r = tp_frame_recv_now(c->source.fd, s->in, &f);
     if (r == -EAGAIN || r == -EINTR)
         return;
     if (r == -EPIPE || r == -ECONNRESET) {
@@ -201,7 +200,7 @@ static void say_refused(int fd, int reason)
 {
     int32_t plain[2] = {reason, 0};
     const struct iovec part = {plain, sizeof plain};
-    tp_frame_send(fd, TP_FRAME_REPLY, 0, 0, &part, 1, NULL, 0);
+    tp_frame_send_now(fd, TP_FRAME_REPLY, 0, 0, &part, 1, NULL, 0);
     close(fd);
 }
 
@@ -220,7 +219,6 @@ void tp_channel_add(struct tp_server *s, struct tp_connection *card, int fd)
         tp_connection_drop(s, card, "a channel that is no socket of this kind");
         return;
     }
-    fcntl(fd, F_SETFL, O_NONBLOCK);
     if (!card->file || card->n_channels >= s->limits.channels) {
         say_refused(fd, card->file ? -EMFILE : card->refused);
         return;
@@ -229,7 +227,7 @@ void tp_channel_add(struct tp_server *s, struct tp_connection *card, int fd)
     struct tp_channel_end *c = tp_calloc(1, sizeof *c);
     c->source = (struct tp_source){on_channel, fd};
     c->card = card;
-    if (tp_frame_send(fd, TP_FRAME_HELLO, 0, 0, &part, 1, &s->snapshot.fd, card->snapshot) < 0 ||
+    if (tp_frame_send_now(fd, TP_FRAME_HELLO, 0, 0, &part, 1, &s->snapshot.fd, card->snapshot) < 0 ||
         tp_server_watch(s, &c->source, EPOLLIN) < 0) {
         close(fd);
         free(c);

@@ -198,7 +198,7 @@ static void on_connection(struct tp_server *s, struct tp_source *self, uint32_t 
         send_kept_events(s, c);
     if (!(events & ~(uint32_t)EPOLLOUT) || !tp_connection_turn(s, c))
         return;
-    int r = tp_frame_recv_once(c->source.fd, s->in, &f);
+    int r = tp_frame_recv_now(c->source.fd, s->in, &f);
     if (r == -EAGAIN || r == -EINTR)
         return;
     if (r < 0) {
@@ -251,7 +251,6 @@ int tp_connection_add(struct tp_server *s, int fd)
         close(fd);
         return r;
     }
-    fcntl(fd, F_SETFL, O_NONBLOCK);
     struct tp_connection *c = tp_calloc(1, sizeof *c);
     c->source = (struct tp_source){on_connection, fd};
     c->pid = who.pid;

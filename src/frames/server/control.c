@@ -14,7 +14,7 @@ void tp_control_greet(struct tp_server *s, struct tp_connection *c)
         .version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST, .kind = TP_HELLO_CONTROL};
     const struct iovec part = {&hello, sizeof hello};
     c->kind = TP_CONTROL;
-    if (tp_frame_send(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)
+    if (tp_frame_send_now(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)
         tp_connection_drop(s, c, NULL);
 }
 
@@ -22,7 +22,7 @@ static int answer(int sock, uint32_t sequence, int result, const int *fd)
 {
     int32_t words[2] = {result, 0};
     const struct iovec part = {words, sizeof words};
-    return tp_frame_send(sock, TP_FRAME_LOOK, 0, sequence, &part, 1, fd, result == 0);
+    return tp_frame_send_now(sock, TP_FRAME_LOOK, 0, sequence, &part, 1, fd, result == 0);
 }
 
 static int look_png(struct tp_publisher *p)

@@ -39,8 +39,9 @@ int tp_frame_parse(const void *bytes, size_t n, struct tp_frame *out)
     return 0;
 }
 
-int tp_frame_send(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
-                  const struct iovec *parts, int n_parts, const int *fds, unsigned n_fds)
+static int send_frame(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
+                      const struct iovec *parts, int n_parts, const int *fds, unsigned n_fds,
+                      int how)
 {
     uint8_t header[sizeof(struct tp_frame_header)];
     struct iovec iov[1 + PARTS] = {{header, sizeof header}};
@@ -74,9 +75,21 @@ int tp_frame_send(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
         memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
     }
     do
-        sent = sendmsg(sock, &msg, MSG_NOSIGNAL);
+        sent = sendmsg(sock, &msg, MSG_NOSIGNAL | how);
     while (sent < 0 && errno == EINTR);
     return sent < 0 ? -errno : 0;
+}
+
+int tp_frame_send(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
+                  const struct iovec *parts, int n_parts, const int *fds, unsigned n_fds)
+{
+    return send_frame(sock, fourcc, flags, sequence, parts, n_parts, fds, n_fds, 0);
+}
+
+int tp_frame_send_now(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
+                      const struct iovec *parts, int n_parts, const int *fds, unsigned n_fds)
+{
+    return send_frame(sock, fourcc, flags, sequence, parts, n_parts, fds, n_fds, MSG_DONTWAIT);
 }
 
 /* Collects the descriptors of all control messages; those past the table are closed. False: there were
@@ -103,7 +116,7 @@ static bool take_fds(struct msghdr *msg, struct tp_frame *out)
     return all;
 }
 
-int tp_frame_recv_once(int sock, void *buffer, struct tp_frame *out)
+static int recv_frame(int sock, void *buffer, struct tp_frame *out, int how)
 {
     struct iovec iov = {buffer, TP_FRAME_BYTES};
     union control control;
@@ -113,7 +126,7 @@ int tp_frame_recv_once(int sock, void *buffer, struct tp_frame *out)
         .msg_control = control.bytes,
         .msg_controllen = sizeof control.bytes,
     };
-    ssize_t n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+    ssize_t n = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | how);
     int r = 0;
 
     out->n_fds = 0;
@@ -133,6 +146,16 @@ int tp_frame_recv_once(int sock, void *buffer, struct tp_frame *out)
     if (r < 0)
         tp_frame_finish(out);
     return r;
+}
+
+int tp_frame_recv_once(int sock, void *buffer, struct tp_frame *out)
+{
+    return recv_frame(sock, buffer, out, 0);
+}
+
+int tp_frame_recv_now(int sock, void *buffer, struct tp_frame *out)
+{
+    return recv_frame(sock, buffer, out, MSG_DONTWAIT);
 }
 
 int tp_frame_recv(int sock, void *buffer, struct tp_frame *out)

@@ -39,6 +39,10 @@ int tp_frame_parse(const void *bytes, size_t n, struct tp_frame *out);
  */
 int tp_frame_send(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
                   const struct iovec *parts, int n_parts, const int *fds, unsigned n_fds);
+/* The same, but -EAGAIN where the socket is full, whether it blocks or not: O_NONBLOCK belongs to the
+ * open file, which the other process may hold too, and clear. */
+int tp_frame_send_now(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
+                      const struct iovec *parts, int n_parts, const int *fds, unsigned n_fds);
 
 /*
  * Receives one frame into buffer (TP_FRAME_BYTES of it); received descriptors are close-on-exec. A
@@ -48,6 +52,8 @@ int tp_frame_send(int sock, uint32_t fourcc, uint32_t flags, uint32_t sequence,
 int tp_frame_recv(int sock, void *buffer, struct tp_frame *out);
 /* The same, but a signal ends it: -EINTR. */
 int tp_frame_recv_once(int sock, void *buffer, struct tp_frame *out);
+/* Like that, and -EAGAIN where nothing is there, whether the socket blocks or not. */
+int tp_frame_recv_now(int sock, void *buffer, struct tp_frame *out);
 
 /* Takes descriptor i out of the frame; -1 where it has none. The caller owns it then. */
 int tp_frame_take_fd(struct tp_frame *f, unsigned i);

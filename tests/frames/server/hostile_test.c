@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "frames/server/control.h"
+#include "frames/server/memory.h"
 
 static struct peer a, b;
 
@@ -208,6 +209,61 @@ static void unread_events_are_bounded_as_in_the_kernel(void **state)
     peer_close(&a);
 }
 
+/* O_NONBLOCK belongs to the open file. A client that keeps the server's end of a channel may clear
+ * it, and let answers lie; and fill a fence, which is an eventfd. */
+static void who_makes_the_servers_sockets_block_blocks_nobody(void **state)
+{
+    enum { CALLS = 3000 };
+    int ends[2], card[2];
+    (void)state;
+    alarm(60);
+    peer_open(&b);
+    peer_connect(&a);
+    peer_hello(&a, TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CARD);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    send_channel(&a, ends[1]);
+    fcntl(ends[1], F_SETFL, 0);
+    for (unsigned i = 0; i < CALLS; i++) {
+        const uint32_t call[2] = {(uint32_t)DRM_IOCTL_DROP_MASTER, 0};
+        const struct iovec part = {(void *)(uintptr_t)call, sizeof call};
+        tp_frame_send(ends[0], TP_FRAME_CALL, 0, i, &part, 1, NULL, 0);
+        pump();
+    }
+    assert_int_equal(n_logged, 1); /* it does not read its answers */
+    assert_served(&b);
+    close(ends[0]);
+    close(ends[1]);
+    peer_close(&a);
+
+    /* A card's own socket, before any word and after. */
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, card), 0);
+    int kept = dup(card[1]);
+    assert_int_equal(tp_server_adopt(server, card[1]), 0);
+    fcntl(kept, F_SETFL, 0);
+    pump();
+    assert_served(&b);
+    close(card[0]);
+    close(kept);
+    peer_close(&b);
+    alarm(0);
+}
+
+static void a_full_fence_blocks_nobody(void **state)
+{
+    int fence = tp_fence_create();
+    (void)state;
+    assert_true(fence >= 0);
+    fcntl(fence, F_SETFL, 0);
+    assert_int_equal(
+        write(fence, &(uint64_t){UINT64_MAX - 1}, sizeof(uint64_t)), sizeof(uint64_t));
+    alarm(60);
+    fcntl(fence, F_SETFL, 0);
+    tp_fence_signal(fence);
+    alarm(0);
+    close(fence);
+}
+
 /* A channel whose client only sends. */
 static void fill(int channel, uint32_t request, unsigned frames)
 {
@@ -375,6 +431,8 @@ int main(void)
         t(calls_with_descriptors_of_the_wrong_kind_get_an_errno),
         t(memory_that_shrinks_is_never_touched_beyond_its_end),
         t(a_second_call_on_a_waiting_channel_closes_it),
+        t(who_makes_the_servers_sockets_block_blocks_nobody),
+        t(a_full_fence_blocks_nobody),
         t(unread_events_are_bounded_as_in_the_kernel),
         t(a_flood_costs_the_others_a_bounded_number_of_turns),
         t(noise_is_closed_and_hurts_nobody),

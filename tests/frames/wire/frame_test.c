@@ -205,6 +205,22 @@ static void a_full_socket_that_does_not_block_says_again(void **state)
     assert_int_equal(r, -EAGAIN);
 }
 
+static void what_is_asked_now_never_waits_on_a_socket_that_blocks(void **state)
+{
+    struct tp_frame f;
+    int r, sent = 0;
+
+    (void)state;
+    assert_int_equal(tp_frame_recv_now(ends[1], buffer, &f), -EAGAIN);
+    while ((r = tp_frame_send_now(ends[0], PING, 0, 0, NULL, 0, NULL, 0)) == 0)
+        sent++;
+    assert_int_equal(r, -EAGAIN);
+    assert_true(sent > 0);
+    for (; sent > 0; sent--)
+        assert_int_equal(tp_frame_recv_now(ends[1], buffer, &f), 0);
+    assert_int_equal(tp_frame_recv_now(ends[1], buffer, &f), -EAGAIN);
+}
+
 static void noted(int signal)
 {
     (void)signal;
@@ -286,6 +302,7 @@ int main(void)
         CASE(the_longest_frame_passes_and_a_longer_one_does_not),
         CASE(a_socket_whose_other_end_is_gone_says_so_without_a_signal),
         CASE(a_full_socket_that_does_not_block_says_again),
+        CASE(what_is_asked_now_never_waits_on_a_socket_that_blocks),
         CASE(a_signal_ends_only_the_receive_that_asks_for_it),
         cmocka_unit_test(two_versions_meet_at_the_lower_one),
         cmocka_unit_test(versions_that_do_not_meet_are_told_apart_from_nonsense),
