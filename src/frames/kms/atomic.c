@@ -189,12 +189,10 @@ static uint64_t get_of_plane(const struct tp_kms *kms, const struct tp_plane_sta
         return s->blend;
     case TP_PROP_ROTATION:
         return s->rotation;
-    case TP_PROP_ZPOS:
-        return plane->zpos;
     case TP_PROP_DAMAGE:
         return s->damage ? s->damage->id : 0;
     default:
-        return 0;
+        return p >= TP_PROP_ZPOS && p <= TP_PROP_ZPOS_TOP ? plane->zpos : 0;
     }
 }
 

@@ -112,7 +112,7 @@ static void make_plane(struct tp_kms *kms, unsigned crtc, int kind, unsigned zpo
         TP_PROP_TYPE,     TP_PROP_FB_ID,  TP_PROP_IN_FENCE_FD, TP_PROP_CRTC_ID, TP_PROP_CRTC_X,
         TP_PROP_CRTC_Y,   TP_PROP_CRTC_W, TP_PROP_CRTC_H,      TP_PROP_SRC_X,   TP_PROP_SRC_Y,
         TP_PROP_SRC_W,    TP_PROP_SRC_H,  TP_PROP_IN_FORMATS,  TP_PROP_ALPHA,   TP_PROP_BLEND,
-        TP_PROP_ROTATION, TP_PROP_ZPOS,   TP_PROP_DAMAGE,
+        TP_PROP_ROTATION, TP_PROP_DAMAGE,
     };
     unsigned i = kms->n_planes++;
     struct tp_plane *p = &kms->planes[i];
@@ -125,6 +125,7 @@ static void make_plane(struct tp_kms *kms, unsigned crtc, int kind, unsigned zpo
     p->state.alpha = 0xffff;
     p->state.fence = -1;
     attach(kms, TP_PLACE_OF_PLANE(i), all, sizeof all);
+    tp_image_attach(kms, TP_PLACE_OF_PLANE(i), (enum tp_property)(TP_PROP_ZPOS + zpos));
     if (kind == TP_KMS_PRIMARY)
         kms->crtcs[crtc].primary = i;
     if (kind == TP_KMS_CURSOR)

@@ -52,7 +52,8 @@ enum tp_property {
     TP_PROP_ALPHA,
     TP_PROP_BLEND,
     TP_PROP_ROTATION,
-    TP_PROP_ZPOS,
+    TP_PROP_ZPOS, /* of the plane at the bottom: one property a level, as in the kernel */
+    TP_PROP_ZPOS_TOP = TP_PROP_ZPOS + TP_KMS_LAYERS - 1,
     TP_PROP_DAMAGE,
     TP_PROP_ACTIVE,
     TP_PROP_MODE_ID,

@@ -18,6 +18,9 @@
 #define FIXED   DRM_MODE_PROP_IMMUTABLE
 #define S64(v)  ((uint64_t)(int64_t)(v))
 
+/* drm_plane_create_zpos_immutable_property: nothing but the plane's own level. */
+#define ZPOS(level) [TP_PROP_ZPOS + (level)] = {"zpos", RANGE | FIXED, 2, {level, level}, {0}}
+
 struct definition {
     const char *name;
     uint32_t flags, n;
@@ -49,7 +52,14 @@ static const struct definition DEFINITIONS[TP_PROP_COUNT] = {
                           {0, 1, 2, 3, 4, 5},
                           {"rotate-0", "rotate-90", "rotate-180", "rotate-270", "reflect-x",
                            "reflect-y"}},
-    [TP_PROP_ZPOS] = {"zpos", RANGE | FIXED, 2, {0, TP_KMS_LAYERS - 1}, {0}},
+    ZPOS(0),
+    ZPOS(1),
+    ZPOS(2),
+    ZPOS(3),
+    ZPOS(4),
+    ZPOS(5),
+    ZPOS(6),
+    ZPOS(7),
     [TP_PROP_DAMAGE] = {"FB_DAMAGE_CLIPS", BLOB | ATOMIC, 0, {0}, {0}},
     [TP_PROP_ACTIVE] = {"ACTIVE", RANGE | ATOMIC, 2, {0, 1}, {0}},
     [TP_PROP_MODE_ID] = {"MODE_ID", BLOB | ATOMIC, 0, {0}, {0}},
@@ -83,6 +93,7 @@ static const struct definition DEFINITIONS[TP_PROP_COUNT] = {
                                    {0, 1, 2, 3},
                                    {"Normal", "Upside Down", "Left Side Up", "Right Side Up"}},
 };
+_Static_assert(TP_KMS_LAYERS == 8, "a property for each level");
 _Static_assert((int)TP_PROP_COUNT <= TP_SNAPSHOT_PROPERTIES, "a snapshot holds the properties");
 
 void tp_image_properties(struct tp_snapshot_fixed *f)

@@ -398,6 +398,26 @@ static void immutable_properties_are_not_set(void **state)
     assert_errno(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0), EINVAL);
 }
 
+/* drm_plane_create_zpos_immutable_property: compositors that find room between its ends set it. */
+static void a_planes_level_is_the_only_one_that_it_has(void **state)
+{
+    struct lineup l;
+    (void)state;
+    get_lineup(card, &l);
+    for (unsigned i = 0; i < l.n_planes; i++) {
+        struct property p;
+        uint32_t id;
+        uint64_t value, type;
+        assert_true(get_property(card, l.planes[i], DRM_MODE_OBJECT_PLANE, "type", NULL, &type));
+        assert_true(get_property(card, l.planes[i], DRM_MODE_OBJECT_PLANE, "zpos", &id, &value));
+        read_property(card, id, &p);
+        assert_true(p.info.flags & DRM_MODE_PROP_IMMUTABLE);
+        assert_int_equal(p.values[0], value);
+        assert_int_equal(p.values[1], value);
+        assert_true(type == 1 ? value == 0 : value > 0);
+    }
+}
+
 static void ids_that_are_none_are_not_found(void **state)
 {
     (void)state;
@@ -538,6 +558,7 @@ int main(void)
         test(foreign_properties_are_refused_atomically),
         test(values_out_of_range_are_refused),
         test(immutable_properties_are_not_set),
+        test(a_planes_level_is_the_only_one_that_it_has),
         test(ids_that_are_none_are_not_found),
         test(short_arrays_are_filled_as_far_as_they_go),
         test(atomic_properties_are_hidden_from_legacy_clients),
