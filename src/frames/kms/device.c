@@ -374,6 +374,14 @@ int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_o
     return 0;
 }
 
+int tp_kms_get_output(const struct tp_kms *kms, unsigned output, struct tp_kms_output *out)
+{
+    if (output >= kms->n_outputs)
+        return -EINVAL;
+    *out = kms->connectors[output].output;
+    return 0;
+}
+
 void tp_kms_count(const struct tp_kms *kms, struct tp_kms_counts *out)
 {
     *out = (struct tp_kms_counts){.files = kms->n_files};

@@ -172,6 +172,8 @@ void tp_kms_flipped(struct tp_kms *kms, unsigned crtc, uint64_t serial, uint64_t
  * before is no news: ops.hotplug is not called. */
 int tp_kms_set_output(struct tp_kms *kms, unsigned output, const struct tp_kms_output *o,
                       struct tp_error *e);
+/* Output as it is now: a copy. -EINVAL: there is none of this number. */
+int tp_kms_get_output(const struct tp_kms *kms, unsigned output, struct tp_kms_output *out);
 
 /* A framebuffer that a scanout named. Descriptors are borrowed. identity: (device, inode) of plane
  * 0's. */

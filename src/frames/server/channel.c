@@ -95,10 +95,14 @@ static void answer_call(struct tp_server *s, struct tp_channel_end *c, int resul
         tp_drm_call_finish(call);
 }
 
-/* What the client has set about itself, for channels that other processes of it open later. */
+/* What the client has said about itself, for channels that other processes of it open later: bit 0,
+ * that it has made a framebuffer. */
 static void note_capability(struct tp_connection *card, const struct tp_drm_call *call, int result)
 {
     const struct drm_set_client_cap *cap = call->arg;
+    if (result >= 0 &&
+        (call->request == DRM_IOCTL_MODE_ADDFB || call->request == DRM_IOCTL_MODE_ADDFB2))
+        card->client_caps |= 1;
     if (call->request != DRM_IOCTL_SET_CLIENT_CAP || result < 0 || !cap || cap->capability > 31)
         return;
     uint32_t bit = UINT32_C(1) << cap->capability;
@@ -227,8 +231,9 @@ void tp_channel_add(struct tp_server *s, struct tp_connection *card, int fd)
     struct tp_channel_end *c = tp_calloc(1, sizeof *c);
     c->source = (struct tp_source){on_channel, fd};
     c->card = card;
-    if (tp_frame_send_now(fd, TP_FRAME_HELLO, 0, 0, &part, 1, &s->snapshot.fd, card->snapshot) < 0 ||
-        tp_server_watch(s, &c->source, EPOLLIN) < 0) {
+    int r = tp_frame_send_now(
+        fd, TP_FRAME_HELLO, 0, 0, &part, 1, &s->snapshot.fd, card->snapshot);
+    if (r < 0 || tp_server_watch(s, &c->source, EPOLLIN) < 0) {
         close(fd);
         free(c);
         return;

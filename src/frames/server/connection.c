@@ -140,6 +140,17 @@ static void send_kept_events(struct tp_server *s, struct tp_connection *c)
     set_out(s, c, c->event_bytes > 0);
 }
 
+void tp_connections_plugged(struct tp_server *s)
+{
+    for (struct tp_connection *c = s->connections; c; c = c->next) {
+        if (c->kind != TP_HOTPLUG || c->dead)
+            continue;
+        int r = tp_frame_send_now(c->source.fd, TP_FRAME_HOTPLUG, 0, 0, NULL, 0, NULL, 0);
+        if (r < 0 && r != -EAGAIN) /* full: it has not read the last one yet, which says the same */
+            tp_connection_drop(s, c, NULL);
+    }
+}
+
 /* --- frames --- */
 
 static void open_card(struct tp_server *s, struct tp_connection *c, const struct tp_hello *hello)
@@ -164,6 +175,8 @@ static void take_hello(struct tp_server *s, struct tp_connection *c, const struc
         open_card(s, c, &hello);
     else if (r == 0 && hello.kind == TP_HELLO_CONTROL)
         tp_control_greet(s, c);
+    else if (r == 0 && hello.kind == TP_HELLO_HOTPLUG)
+        c->kind = TP_HOTPLUG;
     else
         tp_connection_drop(s, c, "its first frame is no hello that is known here");
 }
@@ -182,6 +195,9 @@ static void take_frame(struct tp_server *s, struct tp_connection *c, struct tp_f
         break;
     case TP_CONTROL:
         tp_control_frame(s, c, f);
+        break;
+    case TP_HOTPLUG:
+        tp_connection_drop(s, c, "a frame where it has nothing to say");
         break;
     }
 }

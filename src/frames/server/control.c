@@ -1,4 +1,4 @@
-/* Control connections: pictures of the screen. */
+/* Control connections: pictures of the screen, and outputs that come and go. */
 #include "frames/server/control.h"
 
 #include <errno.h>
@@ -18,11 +18,11 @@ void tp_control_greet(struct tp_server *s, struct tp_connection *c)
         tp_connection_drop(s, c, NULL);
 }
 
-static int answer(int sock, uint32_t sequence, int result, const int *fd)
+static int answer(int sock, uint32_t fourcc, uint32_t sequence, int result, const int *fd)
 {
     int32_t words[2] = {result, 0};
     const struct iovec part = {words, sizeof words};
-    return tp_frame_send_now(sock, TP_FRAME_LOOK, 0, sequence, &part, 1, fd, result == 0);
+    return tp_frame_send_now(sock, fourcc, 0, sequence, &part, 1, fd, fd && result == 0);
 }
 
 static int look_png(struct tp_publisher *p)
@@ -45,7 +45,7 @@ static void *run(void *data)
 {
     struct tp_look *l = data;
     int fd = look_png(l->publisher);
-    answer(l->socket, l->sequence, fd < 0 ? fd : 0, &fd);
+    answer(l->socket, TP_FRAME_LOOK, l->sequence, fd < 0 ? fd : 0, &fd);
     if (fd >= 0)
         close(fd);
     close(l->socket);
@@ -85,13 +85,42 @@ static int start(struct tp_server *s, const struct tp_connection *c, const struc
     return -r;
 }
 
+static int plug(struct tp_server *s, const struct tp_connection *c, const struct tp_frame *f)
+{
+    struct tp_control_plug asked;
+    struct tp_kms_output o;
+    struct tp_error e = {0};
+    if (f->payload_bytes < sizeof asked)
+        return -EINVAL;
+    memcpy(&asked, f->payload, sizeof asked);
+    if (c->uid != 0 && c->uid != geteuid())
+        return -EPERM;
+    if (asked.n_modes > TP_KMS_MODES || tp_kms_get_output(s->kms, asked.output, &o) < 0)
+        return -EINVAL;
+    o.connected = asked.connected;
+    if (asked.n_modes > 0) {
+        memcpy(o.modes, asked.modes, asked.n_modes * sizeof *o.modes);
+        o.n_modes = asked.n_modes;
+    }
+    return tp_server_plug(s, asked.output, &o, &e);
+}
+
 void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
 {
-    if (f->fourcc != TP_FRAME_LOOK) {
+    int r;
+    switch (f->fourcc) {
+    case TP_FRAME_LOOK:
+        r = start(s, c, f);
+        if (r == 0)
+            return; /* its thread answers */
+        break;
+    case TP_FRAME_PLUG:
+        r = plug(s, c, f);
+        break;
+    default:
         tp_connection_drop(s, c, "a control frame that is not known here");
         return;
     }
-    int r = start(s, c, f);
-    if (r < 0 && answer(c->source.fd, f->sequence, r, NULL) < 0)
+    if (answer(c->source.fd, f->fourcc, f->sequence, r, NULL) < 0)
         tp_connection_drop(s, c, "it does not read its answers");
 }

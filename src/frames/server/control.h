@@ -4,12 +4,23 @@
  *
  *   TLOK  u32 output: what is on the screen now. Answer: i32 result, u32 0; with result 0 a memfd
  * that holds a PNG file beside it. -EBUSY: another is just being made.
+ *
+ *   TPLG  struct tp_control_plug: plugs an output out or in, or gives it other modes, of which
+ * clients hear as a hot-plug. Answer: i32 result, u32 0. -EPERM: the server's own user and root
+ * may.
  */
 #ifndef TP_FRAMES_SERVER_CONTROL_H
 #define TP_FRAMES_SERVER_CONTROL_H
 
-#include "frames/wire/frame.h"
+#include "frames/kms/kms.h"
 
 #define TP_FRAME_LOOK TP_FOURCC('T', 'L', 'O', 'K')
+#define TP_FRAME_PLUG TP_FOURCC('T', 'P', 'L', 'G')
+
+struct tp_control_plug {
+    uint32_t output, connected;
+    uint32_t n_modes, zero; /* 0 modes: those that it had */
+    struct tp_kms_mode modes[TP_KMS_MODES];
+};
 
 #endif

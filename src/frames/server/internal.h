@@ -24,7 +24,7 @@ struct tp_source {
     int fd; /* owned; -1: closed */
 };
 
-enum tp_connection_kind { TP_NEW, TP_CARD, TP_CONTROL };
+enum tp_connection_kind { TP_NEW, TP_CARD, TP_CONTROL, TP_HOTPLUG };
 
 /* A client's socket. */
 struct tp_connection {
@@ -93,6 +93,7 @@ struct tp_server {
     unsigned n_outputs;
     struct tp_shared_snapshot snapshot;
     bool changed;                      /* the snapshot is behind the device */
+    bool plugged;                      /* and hot-plug connections are to hear so */
     struct tp_connection *connections; /* owned; the latest first */
     unsigned n_connections, n_channels;
     bool some_dead;
@@ -108,6 +109,9 @@ int tp_server_watch(struct tp_server *s, struct tp_source *source, uint32_t even
  * the set then. */
 void tp_server_close(struct tp_server *s, struct tp_source *source);
 void tp_server_log(struct tp_server *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Gives an output other modes, or plugs it; the lock is held. */
+int tp_server_plug(
+    struct tp_server *s, unsigned output, const struct tp_kms_output *o, struct tp_error *e);
 /* Brings the snapshot up to date, before anybody hears of a change. */
 void tp_server_settle(struct tp_server *s);
 
@@ -123,6 +127,8 @@ void tp_connections_close(struct tp_server *s);
 /* Frees what was dropped. */
 void tp_connections_reap(struct tp_server *s);
 void tp_connection_event(struct tp_server *s, struct tp_connection *c, const void *e, size_t bytes);
+/* Tells those who asked that an output came, went or changed. */
+void tp_connections_plugged(struct tp_server *s);
 size_t tp_connection_unread(struct tp_server *s, struct tp_connection *c);
 
 /* --- control.c --- */

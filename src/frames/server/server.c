@@ -56,6 +56,9 @@ void tp_server_settle(struct tp_server *s)
         return;
     s->changed = false;
     tp_snapshot_write(s->snapshot.block, s->kms);
+    if (s->plugged)
+        tp_connections_plugged(s);
+    s->plugged = false;
 }
 
 /* --- what the device asks --- */
@@ -107,7 +110,7 @@ static void changed(void *data)
 
 static void hotplug(void *data)
 {
-    (void)data; /* clients without udev's socket see it at their next look */
+    ((struct tp_server *)data)->plugged = true;
 }
 
 /* --- the loop --- */
@@ -421,6 +424,24 @@ int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, s
     if (output >= s->n_outputs)
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "there is no output %u", output);
     return tp_publisher_look(s->publishers[output], out, e);
+}
+
+int tp_server_plug(
+    struct tp_server *s, unsigned output, const struct tp_kms_output *o, struct tp_error *e)
+{
+    int r = tp_kms_set_output(s->kms, output, o, e);
+    tp_server_settle(s);
+    return r;
+}
+
+int tp_server_set_output(
+    struct tp_server *s, unsigned output, const struct tp_kms_output *o, struct tp_error *e)
+{
+    enter(s);
+    int r = tp_server_plug(s, output, o, e);
+    leave(s);
+    wake(s); /* who does not listen any more is let go by the loop */
+    return r;
 }
 
 void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_server_shown *out)

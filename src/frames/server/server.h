@@ -56,6 +56,11 @@ int tp_server_adopt(struct tp_server *s, int fd);
  * any thread's to call. */
 int tp_server_look(struct tp_server *s, unsigned output, struct tp_image *out, struct tp_error *e);
 
+/* Plugs an output in or out, or gives it other modes: tp_kms_set_output's rules. Clients hear of it
+ * as a hot-plug. */
+int tp_server_set_output(
+    struct tp_server *s, unsigned output, const struct tp_kms_output *o, struct tp_error *e);
+
 /* What the screen has shown so far. */
 struct tp_server_shown {
     uint64_t frames;           /* pictures, each once */

@@ -65,11 +65,26 @@ check "the program's exit status is play's" test $status -eq 23
 status=0
 played 30 play --size 1280x720 --compositor cage -- bash -c 'exec -a claim-cage sleep 0.2; exit' >out 2>err </dev/null || status=$?
 check 'cage ends with its program' test $status -eq 0
+# A client that draws each refresh, and the screen that it is on is plugged out and another one in.
+plug() { # out, or in and a mode
+    "$(dirname "$TURNPIKE")/tests/frames/clients/plug" "$PWD/card" "$@"
+}
+plug_both_ways() {
+    sleep 2
+    plug out && sleep 1 && plug in 1024x768@60
+}
+plug_both_ways &
+plugging=$!
 status=0
-played 6 play --size 1280x720 --compositor weston --seconds 4 --json report.json -- weston-simple-damage \
-    >out 2>err </dev/null || status=$?
+played 6 play --size 1280x720 --compositor weston --seconds 5 --socket "$PWD/card" --snapshot plugged.png \
+    --json report.json -- weston-simple-damage >out 2>err </dev/null || status=$?
 check 'weston: a client that draws each refresh' test $status -eq 0
 check 'its frames are shown' json_holds '.frames >= 30' report.json
+check 'its screen is plugged out and in' wait $plugging
+check 'weston hears that it went' grep -q "head 'eDP-1' updated.*disconnected" err
+check 'and that another one came' grep -qE "head 'eDP-1' updated.* is connected" err
+check 'it shows its picture there' test "$(convert plugged.png -format '%wx%h %k' info:)" '!=' '1024x768 1'
+check 'in its only mode' grep -q '^1024x768' <(convert plugged.png -format '%wx%h' info:)
 
 # Whichever part is killed, nothing of the rest stays.
 parts() { # keeper → the keeper, the worker, the compositor

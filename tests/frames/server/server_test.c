@@ -413,6 +413,104 @@ static void control_connections_get_the_picture_as_png(void **state)
     peer_close(&a);
 }
 
+/* Asks to plug the output; answers the result. */
+static int plug(struct peer *p, const struct tp_control_plug *asked)
+{
+    const struct iovec part = {(void *)(uintptr_t)asked, sizeof *asked};
+    struct tp_frame f;
+    int32_t result;
+    assert_int_equal(tp_frame_send(p->card, TP_FRAME_PLUG, 0, 5, &part, 1, NULL, 0), 0);
+    pump();
+    assert_int_equal(tp_frame_recv(p->card, p->in, &f), 0);
+    assert_int_equal(f.fourcc, TP_FRAME_PLUG);
+    memcpy(&result, f.payload, sizeof result);
+    tp_frame_finish(&f);
+    return result;
+}
+
+/* Is there news of a plug? */
+static bool heard_plug(struct peer *p)
+{
+    struct tp_frame f;
+    int r = tp_frame_recv(p->card, p->in, &f);
+    if (r == -EAGAIN)
+        return false;
+    assert_int_equal(r, 0);
+    assert_int_equal(f.fourcc, TP_FRAME_HOTPLUG);
+    assert_int_equal(f.payload_bytes, 0);
+    tp_frame_finish(&f);
+    return true;
+}
+
+static void a_plug_is_heard_by_those_who_asked_and_seen_by_all(void **state)
+{
+    static struct peer udev, tool;
+    struct tp_control_plug asked = {.connected = 0};
+    struct tp_frame f;
+    uint32_t crtc, connector;
+    (void)state;
+    peer_open(&a);
+    peer_connect(&udev);
+    peer_hello(&udev, TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_HOTPLUG);
+    peer_connect(&tool);
+    peer_hello(&tool, TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CONTROL);
+    assert_int_equal(tp_frame_recv(tool.card, tool.in, &f), 0);
+    tp_frame_finish(&f);
+    assert_false(heard_plug(&udev));
+    assert_int_equal(plug(&tool, &asked), 0);
+    assert_true(heard_plug(&udev));
+    assert_false(heard_plug(&udev));
+    struct drm_mode_card_res res = {.crtc_id_ptr = PTR(&crtc),
+        .count_crtcs = 1,
+        .connector_id_ptr = PTR(&connector),
+        .count_connectors = 1};
+    assert_int_equal(peer_ioctl(&a, DRM_IOCTL_MODE_GETRESOURCES, &res), 0);
+    struct drm_mode_get_connector c = {.connector_id = connector};
+    assert_int_equal(peer_ioctl(&a, DRM_IOCTL_MODE_GETCONNECTOR, &c), 0);
+    assert_int_equal(c.connection, 2); /* disconnected */
+    assert_int_equal(c.count_modes, 0);
+    assert_int_equal(plug(&tool, &asked), 0); /* no news */
+    assert_false(heard_plug(&udev));
+    asked = (struct tp_control_plug){.connected = 1,
+        .n_modes = 2,
+        .modes = {{64, 48, 120000}, {32, 24, 60000}}};
+    assert_int_equal(plug(&tool, &asked), 0);
+    assert_true(heard_plug(&udev));
+    c = (struct drm_mode_get_connector){.connector_id = connector};
+    assert_int_equal(peer_ioctl(&a, DRM_IOCTL_MODE_GETCONNECTOR, &c), 0);
+    assert_int_equal(c.connection, 1);
+    assert_int_equal(c.count_modes, 2);
+    asked.output = 1;
+    assert_int_equal(plug(&tool, &asked), -EINVAL);
+    asked.output = 0;
+    asked.n_modes = TP_KMS_MODES + 1;
+    assert_int_equal(plug(&tool, &asked), -EINVAL);
+    /* Who has something to say on such a connection loses it. */
+    assert_int_equal(tp_frame_send(udev.card, TP_FRAME_HOTPLUG, 0, 0, NULL, 0, NULL, 0), 0);
+    pump();
+    assert_true(hung_up(udev.card));
+    peer_close(&udev);
+    peer_close(&tool);
+    peer_close(&a);
+}
+
+static void plugs_that_nobody_reads_stop_nobody(void **state)
+{
+    static struct peer deaf;
+    struct tp_kms_output o = {.connected = true, .n_modes = 1, .modes = {{64, 48, 60000}}};
+    struct tp_error e = {0};
+    (void)state;
+    peer_connect(&deaf);
+    peer_hello(&deaf, TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_HOTPLUG);
+    for (unsigned i = 0; i < 2000; i++) {
+        o.connected = !o.connected;
+        assert_int_equal(tp_server_set_output(server, 0, &o, &e), 0);
+    }
+    pump();
+    assert_true(heard_plug(&deaf));
+    peer_close(&deaf);
+}
+
 #define t(name) cmocka_unit_test_setup_teardown(name, setup_server, teardown_server)
 
 int main(void)
@@ -425,6 +523,8 @@ int main(void)
         t(buffers_are_mapped_and_cannot_shrink),
         t(the_snapshot_is_nobodys_to_write),
         t(the_snapshot_is_up_to_date_when_the_answer_comes),
+        t(a_plug_is_heard_by_those_who_asked_and_seen_by_all),
+        t(plugs_that_nobody_reads_stop_nobody),
         t(a_flip_gets_its_event_with_the_refresh_it_was_published_in),
         t(a_refresh_takes_one_picture),
         t(a_screen_that_cannot_take_it_yet_gets_it_with_the_next_refresh),
