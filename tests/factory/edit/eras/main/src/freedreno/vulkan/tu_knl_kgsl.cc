@@ -205,6 +205,28 @@ kgsl_bo_init_dmabuf(struct tu_device *dev, struct tu_bo **out_bo, int fd)
 }
 
 static VkResult
+wait_timestamp_safe(int fd, unsigned timestamp, uint64_t abs_timeout_ns)
+{
+   struct kgsl_device_waittimestamp wait = { timestamp, get_relative_ms(abs_timeout_ns) };
+
+   while (ioctl(fd, IOCTL_KGSL_DEVICE_WAITTIMESTAMP, &wait) == -1) {
+      if (errno == EINTR || errno == EAGAIN) {
+         int timeout_ms = get_relative_ms(abs_timeout_ns);
+
+         /* so much of it is left */
+         if (timeout_ms == 0)
+            return VK_TIMEOUT;
+
+         wait.timeout = timeout_ms;
+      } else {
+         return VK_TIMEOUT;
+      }
+   }
+
+   return VK_SUCCESS;
+}
+
+static VkResult
 kgsl_syncobj_wait_any(struct tu_device *device, struct kgsl_syncobj **syncobjs, uint32_t count,
                       struct u_vector poll_fds, uint32_t num_fds, bool convert_ts_to_fd)
 {
@@ -218,7 +240,7 @@ kgsl_syncobj_wait_any(struct tu_device *device, struct kgsl_syncobj **syncobjs, 
    }
 
    if (u_vector_length(&poll_fds) == 0) {
-      result = wait_timestamp_safe(device->fd, lowest_timestamp);
+      result = wait_timestamp_safe(device->fd, lowest_timestamp, UINT64_MAX);
    } else {
       int ret = poll((struct pollfd *) poll_fds.data, u_vector_length(&poll_fds), -1);
 
