@@ -15,10 +15,12 @@ char *tp_cache_dir(struct tp_error *e)
         return tp_absolute(own);
     if (xdg && *xdg == '/')
         return tp_join(xdg, "turnpike");
-    if (home && *home == '/')
+    /* a home that is not there is nobody's to make */
+    if (home && *home == '/' && tp_is_dir(home))
         return tp_join(home, ".cache/turnpike");
     tp_fail(e, TP_STATUS_MISSING, -ENOENT, "HOME", "set TURNPIKE_CACHE to a folder for downloads",
-            "no home folder is known");
+            home && *home ? "%s is no folder: no home is known" : "%sno home folder is known",
+            home && *home ? home : "");
     return NULL;
 }
 
@@ -44,11 +46,31 @@ static char *last_sentence(struct tp_buf *said)
     return tp_strndup(text, advice && advice > text ? (size_t)(advice - text) : strlen(text));
 }
 
+static void (*on_fetch)(const char *text);
+
+void tp_cache_tell(void (*note)(const char *text))
+{
+    on_fetch = note;
+}
+
+static void tell_of_fetch(const char *dir)
+{
+    char *made = tp_join(dir, ".turnpike-sysroot");
+    if (on_fetch && !tp_exists(made)) {
+        char *text = tp_asprintf("fetching the arm64 libraries into %s, once (about 40 MB; "
+                                 "TURNPIKE_CACHE names another place)", dir);
+        on_fetch(text);
+        free(text);
+    }
+    free(made);
+}
+
 int tp_arm64_sysroot_make(const char *dir, struct tp_error *e)
 {
     char *script = tp_data_path("tools/arm64-sysroot", e);
     if (!script)
         return -ENOENT;
+    tell_of_fetch(dir);
     struct tp_buf out = {0};
     struct tp_cmd cmd = {
         .argv = (const char *const[]){script, dir, NULL},
@@ -60,14 +82,15 @@ int tp_arm64_sysroot_make(const char *dir, struct tp_error *e)
     if (r == 2) { /* by the script's contract: not the network, but the folder */
         char *why = last_sentence(&out);
         r = tp_fail(e, TP_STATUS_INPUT, -EACCES, dir,
-                    "set TURNPIKE_CACHE to a folder of yours on a disk with room, or name a sysroot "
-                    "with --sysroot",
+                    "set TURNPIKE_CACHE to a folder of yours on a disk with room (a build also takes "
+                    "--sysroot)",
                     "the arm64 libraries cannot be put there: %s", why);
         free(why);
     } else if (r > 0) {
         const char *said = tp_buf_str(&out);
         r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, script,
-                    "check the network and the package archive, or name a sysroot with --sysroot",
+                    "check the network and the package archive, or set TURNPIKE_CACHE to a folder that "
+                    "has them (a build also takes --sysroot)",
                     "the arm64 libraries cannot be fetched: %.600s", *said ? said : "no reason given");
     }
     tp_buf_finish(&out);

@@ -211,11 +211,47 @@ void tp_sweep_temp(const char *dir)
         return;
     for (struct dirent *it; (it = readdir(d));) {
         long pid;
+        struct stat st;
         if (sscanf(it->d_name, ".tp-%ld-", &pid) == 1 && pid > 0 && pid != getpid() &&
-            kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+            kill((pid_t)pid, 0) < 0 && errno == ESRCH &&
+            !fstatat(dirfd(d), it->d_name, &st, AT_SYMLINK_NOFOLLOW) && st.st_uid == geteuid())
             remove_at(dirfd(d), it->d_name);
     }
     closedir(d);
+}
+
+/* Why no library can be loaded out of dir by a path in LD_PRELOAD or in qemu's -E; NULL: it can. */
+static const char *not_runnable(const char *dir)
+{
+    struct statvfs fs;
+    if (strpbrk(dir, " \t\n:;,$"))
+        return "its path has a space, a colon, a semicolon, a comma or a $";
+    if (!statvfs(dir, &fs) && (fs.f_flag & ST_NOEXEC))
+        return "it is mounted noexec";
+    return NULL;
+}
+
+char *tp_run_dir(struct tp_error *e)
+{
+    const char *tmp = getenv("TMPDIR");
+    char *first = tp_absolute(tmp && *tmp ? tmp : "/tmp"), *made = NULL;
+    const char *why = not_runnable(first);
+    const char *const others[] = {"/tmp", "/dev/shm", "/var/tmp"};
+    const char *place = why ? NULL : first;
+    for (size_t i = 0; i < sizeof others / sizeof *others && !place; i++) {
+        if (!not_runnable(others[i]) && !access(others[i], W_OK | X_OK))
+            place = others[i];
+    }
+    if (place) {
+        tp_sweep_temp(place);
+        made = tp_temp_dir(place, e);
+    } else {
+        tp_fail(e, TP_STATUS_MISSING, -ENOEXEC, first,
+                "set TMPDIR to a folder of a plain name from which programs may be run",
+                "no library can be loaded from there (%s), nor from /tmp, /dev/shm or /var/tmp", why);
+    }
+    free(first);
+    return made;
 }
 
 bool tp_exists(const char *path)

@@ -33,8 +33,12 @@ int tp_remove_tree(const char *path, struct tp_error *e);
 /* A new empty folder `dir/.tp-XXXXXX` that only this process uses. Returns its path (caller frees
  * and removes), or NULL. */
 char *tp_temp_dir(const char *dir, struct tp_error *e);
-/* Removes what killed processes left: every .tp-* entry in dir whose maker is gone. */
+/* Removes what killed processes of this user left: every .tp-* entry in dir whose maker is gone. */
 void tp_sweep_temp(const char *dir);
+/* As tp_temp_dir, for libraries that are loaded out of it: below TMPDIR, or, where LD_PRELOAD would
+ * split that path or no program may be run from there, below /tmp, /dev/shm or /var/tmp. What killed
+ * processes left beside it is removed first. */
+char *tp_run_dir(struct tp_error *e);
 
 bool tp_exists(const char *path);
 bool tp_is_dir(const char *path);

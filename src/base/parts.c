@@ -29,7 +29,8 @@ char *tp_part_path(const char *in_build, struct tp_error *e)
     if (tp_exists(path))
         return path;
     tp_fail(e, TP_STATUS_MISSING, -ENOENT, path,
-            "build turnpike with the cross compiler there: ./setup, then ninja -C build",
+            "run turnpike where it was built or installed (a link to it will do); or build it with "
+            "the cross compiler there: ./setup, then ninja -C build",
             "a part of turnpike is not there");
     free(path);
     return NULL;

@@ -473,6 +473,7 @@ static int read_edit(struct reader *r, const struct tp_patch *patch, struct tp_e
             err = 0;
         } else if (keyword(l, "proof", &rest, &len)) {
             TP_PUSH(edit->proofs, edit->n_proofs, edit->cap_proofs) = tp_strndup(rest, len);
+            TP_PUSH(edit->proof_lines, edit->n_proof_lines, edit->cap_proof_lines) = r->at;
             err = len ? 0 : bad(r, r->at, "say what is seen of a driver with it",
                                 "this proof line is empty");
         } else if (keyword(l, "absorbed-if", &rest, &len) || keyword(l, "absent-when", &rest, &len)) {
@@ -578,6 +579,7 @@ static int read_top(struct reader *r, struct tp_patch *p, const struct line *l)
         p->optional = true;
     } else if (keyword(l, "proof", &rest, &len)) {
         TP_PUSH(p->proofs, p->n_proofs, p->cap_proofs) = tp_strndup(rest, len);
+        TP_PUSH(p->proof_lines, p->n_proof_lines, p->cap_proof_lines) = r->at;
         if (!len)
             return bad(r, r->at, "say what is seen of a driver with it", "this proof line is empty");
     } else if (keyword(l, "needs", &rest, &len)) {
@@ -676,6 +678,7 @@ void tp_patch_finish(struct tp_patch *p)
         for (int k = 0; k < edit->n_proofs; k++)
             free(edit->proofs[k]);
         free(edit->proofs);
+        free(edit->proof_lines);
         finish_evidence(edit->absorbed, edit->n_absorbed);
         finish_evidence(edit->absent, edit->n_absent);
         tp_buf_finish(&edit->content);
@@ -689,6 +692,7 @@ void tp_patch_finish(struct tp_patch *p)
     for (int i = 0; i < p->n_proofs; i++)
         free(p->proofs[i]);
     free(p->proofs);
+    free(p->proof_lines);
     free(p->file);
     free(p->id);
     free(p->title);

@@ -69,6 +69,8 @@ struct tp_edit {
     int n_forms, cap_forms;
     char **proofs; /* promised where this edit was made */
     int n_proofs, cap_proofs;
+    int *proof_lines; /* where each stands */
+    int n_proof_lines, cap_proof_lines;
 };
 
 struct tp_patch {
@@ -81,6 +83,8 @@ struct tp_patch {
     int n_needs, cap_needs;
     char **proofs; /* promised where the patch was applied */
     int n_proofs, cap_proofs;
+    int *proof_lines; /* where each stands */
+    int n_proof_lines, cap_proof_lines;
     struct tp_edit *edits;
     int n_edits, cap_edits;
     char sha256[TP_SHA256_HEX]; /* of its file and the files that it adds */

@@ -302,8 +302,7 @@ static int prepare(struct proof *p, struct tp_error *e)
         r = tp_runner_init(&p->runner, p->elf, p->req->bionic_root, e);
     if (r)
         return r;
-    const char *tmp = getenv("TMPDIR");
-    p->work = tp_temp_dir(tmp && *tmp ? tmp : "/tmp", e);
+    p->work = tp_run_dir(e);
     if (!p->work)
         return -EIO;
     p->driver = tp_join(p->work, "libvulkan_freedreno.so");

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -14,10 +15,11 @@
 #include "base/proc.h"
 #include "factory/prove/bionic_root.h"
 
-enum { RUN_MS = 120000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
+enum { RUN_MS = 30000, EMULATED_MS = 90000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
 /* The end of what a run wrote to standard error that is kept, and that is told of one that failed. */
 enum { MAX_SAID = 16 << 10, MAX_TOLD = 600 };
 
+#define LEAST_AS (6ull << 30)
 #define QEMU "qemu-aarch64-static"
 
 /* Android's libraries whose functions the stub has, or the client; the last is opened by name. */
@@ -125,53 +127,170 @@ void tp_runner_finish(struct tp_runner *r)
 /* Where, in the folder of the log, bionic's root is. */
 #define BIONIC_ROOT "bionic"
 
-/* A runtime that does not even list the checks is no fault of the driver's. */
-static int try_bionic(const struct tp_runner *r, const char *root, struct tp_error *e)
+/* Beside it, the links to what a process is given by a path in LD_PRELOAD or LD_LIBRARY_PATH, which
+ * spaces and colons would split. */
+#define SIMULATOR "libturnpike-kgsl.so"
+#define ARM64_LIBRARIES "arm64"
+
+/* How a program of ours is started with the simulator. Owns its strings. */
+struct start {
+    const char *argv[MAX_ARGUMENTS + 10];
+    const char **env;
+    char **owned;
+    int n, n_env, cap_env, n_owned, cap_owned;
+};
+
+static const char *own(struct start *s, char *text)
 {
-    const char *argv[] = {QEMU, "-L", root, r->client, "--list", NULL};
-    struct tp_buf both = {0};
-    struct tp_error ran = {0};
-    struct tp_cmd cmd = {
-        .argv = argv, .timeout_ms = TRY_MS, .out = &both, .err = &both, .log_fd = -1};
-    int status = tp_run(&cmd, &ran);
-    const char *said = tp_buf_str(&both);
-    int result = 0;
-    if (status == -EINTR || status == -ENOENT)
-        result = tp_fail(e, ran.status, status, ran.where, ran.todo, "%s", ran.what);
-    else if (status || !strstr(said, "always: "))
-        result = tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, r->root,
-                         "take all five files from one phone (docs/proving.md)",
-                         "no program starts with this runtime: %.300s",
-                         *said ? said : "it ends at once");
-    tp_buf_finish(&both);
-    return result;
+    TP_PUSH(s->owned, s->n_owned, s->cap_owned) = text;
+    return text;
 }
 
-static int prepare_bionic(const struct tp_runner *r, const char *work, struct tp_error *e)
+static void add_env(struct start *s, const char *text)
 {
-    char *root = tp_join(work, BIONIC_ROOT);
-    int failed = tp_bionic_root_merge(r->root, root, e);
-    if (!failed)
-        failed = try_bionic(r, root, e);
-    free(root);
+    TP_PUSH(s->env, s->n_env, s->cap_env) = text;
+}
+
+/* What the user has set for other programs must not change what a driver shows. */
+static bool is_kept(const char *name, size_t n)
+{
+    static const char *const kept[] = {"PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "TZ"};
+    static const char sanitizer[] = "SAN_OPTIONS";
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (strlen(kept[i]) == n && !memcmp(kept[i], name, n))
+            return true;
+    }
+    size_t end = sizeof sanitizer - 1;
+    return n > end && !memcmp(name + n - end, sanitizer, end);
+}
+
+static void clear_env(struct start *s)
+{
+    for (char **v = environ; *v; v++) {
+        size_t n = (size_t)(strchrnul(*v, '=') - *v);
+        if (n && !is_kept(*v, n))
+            add_env(s, own(s, tp_strndup(*v, n)));
+    }
+}
+
+static void start_init(const struct tp_runner *r, const char *work, struct start *s)
+{
+    *s = (struct start){0};
+    clear_env(s);
+    add_env(s, own(s, tp_asprintf("HOME=%s", work)));
+    const char *preload = own(s, tp_asprintf("LD_PRELOAD=%s/" SIMULATOR, work));
+    const char *libraries = own(s, tp_asprintf("LD_LIBRARY_PATH=%s%s", work,
+                                               r->how == TP_RUNS_QEMU ? "/" ARM64_LIBRARIES : ""));
+    if (r->how == TP_RUNS_NATIVE) {
+        add_env(s, preload);
+        if (r->stub)
+            add_env(s, libraries);
+    } else {
+        s->argv[s->n++] = QEMU;
+        s->argv[s->n++] = "-L"; /* the cross compiler's C library, or the user's */
+        s->argv[s->n++] = r->how == TP_RUNS_QEMU ? "/usr/aarch64-linux-gnu" :
+                                                   own(s, tp_join(work, BIONIC_ROOT));
+        s->argv[s->n++] = "-E";
+        s->argv[s->n++] = preload;
+        s->argv[s->n++] = "-E";
+        s->argv[s->n++] = libraries;
+    }
+    s->argv[s->n++] = r->client;
+}
+
+static void start_finish(struct start *s)
+{
+    for (int i = 0; i < s->n_owned; i++)
+        free(s->owned[i]);
+    free(s->owned);
+    free(s->env);
+    *s = (struct start){0};
+}
+
+/* Nothing that keeps the client from even listing its checks is a fault of the driver's. */
+static int judge_try(const struct tp_runner *r, int status, const char *said,
+                     const struct tp_error *ran, struct tp_error *e)
+{
+    const char *what = *said ? said : status == -ETIMEDOUT ? "it does not end" : "it ends at once";
+    if (status == -EINTR || status == -ENOENT)
+        return tp_fail(e, ran->status, status, ran->where, ran->todo, "%s", ran->what);
+    if (status < 0 && status != -ETIMEDOUT)
+        return tp_fail(e, TP_STATUS_MISSING, status, ran->where,
+                       r->how == TP_RUNS_NATIVE ? NULL : "apt-get install --reinstall qemu-user-static",
+                       "%s", ran->what);
+    if (!status && strstr(said, "always: ") && !strstr(said, "cannot be preloaded"))
+        return 0;
+    if (r->how == TP_RUNS_BIONIC)
+        return tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, r->root,
+                       "take all five files from one phone (docs/proving.md)",
+                       "no program starts with this runtime: %.1500s", what);
+    return tp_fail(e, TP_STATUS_MISSING, -ENOEXEC, r->client,
+                   "run turnpike where it was built or installed, without limits on memory (ulimit -v) "
+                   "or processes",
+                   "turnpike's own client does not start here%s: %.1200s",
+                   r->how == TP_RUNS_QEMU ? " under " QEMU : "", what);
+}
+
+static int try_client(const struct tp_runner *r, const char *work, struct tp_error *e)
+{
+    struct start start;
+    struct tp_buf both = {0};
+    struct tp_error ran = {0};
+    start_init(r, work, &start);
+    start.argv[start.n++] = "--list";
+    add_env(&start, NULL);
+    struct tp_cmd cmd = {.argv = start.argv,
+                         .env = start.env,
+                         .timeout_ms = TRY_MS,
+                         .out = &both,
+                         .err = &both,
+                         .log_fd = -1};
+    int status = tp_run(&cmd, &ran);
+    int failed = judge_try(r, status, tp_buf_str(&both), &ran, e);
+    start_finish(&start);
+    tp_buf_finish(&both);
+    return failed;
+}
+
+/* The simulator reserves the GPU's memory, and the client makes threads and buffers beside it. */
+static int check_limits(struct tp_error *e)
+{
+    struct rlimit most;
+    if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY || most.rlim_cur >= LEAST_AS)
+        return 0;
+    return tp_fail(e, TP_STATUS_MISSING, -ENOMEM, "ulimit -v", "lift it (ulimit -v unlimited)",
+                   "a process may have %llu MiB of addresses here: the simulated device needs %llu",
+                   (unsigned long long)most.rlim_cur >> 20, (unsigned long long)LEAST_AS >> 20);
+}
+
+static int link_to(const char *target, const char *work, const char *name, struct tp_error *e)
+{
+    char *link = tp_join(work, name);
+    int failed = symlink(target, link) < 0 ? tp_fail_errno(e, errno, link, "cannot be made") : 0;
+    free(link);
     return failed;
 }
 
 int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_error *e)
 {
-    if (r->how == TP_RUNS_BIONIC) {
-        int failed = prepare_bionic(r, work, e);
-        if (failed)
-            return failed;
+    if (r->how == TP_RUNS_NOT)
+        return 0;
+    int failed = check_limits(e);
+    if (!failed)
+        failed = link_to(r->simulator, work, SIMULATOR, e);
+    if (!failed && r->how == TP_RUNS_QEMU) {
+        char *libraries = tp_join(r->root, "usr/lib/aarch64-linux-gnu");
+        failed = link_to(libraries, work, ARM64_LIBRARIES, e);
+        free(libraries);
     }
-    for (size_t i = 0; r->stub && i < sizeof platform / sizeof *platform; i++) {
-        char *link = tp_join(work, platform[i]);
-        int failed = symlink(r->stub, link) < 0 ? tp_fail_errno(e, errno, link, "cannot be made") : 0;
-        free(link);
-        if (failed)
-            return failed;
+    for (size_t i = 0; r->stub && !failed && i < sizeof platform / sizeof *platform; i++)
+        failed = link_to(r->stub, work, platform[i], e);
+    if (!failed && r->how == TP_RUNS_BIONIC) {
+        char *root = tp_join(work, BIONIC_ROOT);
+        failed = tp_bionic_root_merge(r->root, root, e);
+        free(root);
     }
-    return 0;
+    return failed ? failed : try_client(r, work, e);
 }
 
 static void take_line(struct tp_run_result *out, const char *line)
@@ -221,51 +340,30 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
         .facts = json_object(), .checks = json_array(), .calls = json_array()};
     static atomic_uint runs; /* several at once have a log each */
     char *log = tp_asprintf("%s/calls-%u.jsonl", work, atomic_fetch_add(&runs, 1));
-    char *chip_env = tp_asprintf("TURNPIKE_KGSL_CHIP=%s", chip);
-    char *log_env = tp_asprintf("TURNPIKE_KGSL_LOG=%s", log);
-    char *preload = tp_asprintf("LD_PRELOAD=%s", r->simulator);
-    char *bionic = tp_join(work, BIONIC_ROOT);
-    char *libraries = r->how == TP_RUNS_QEMU ?
-                          tp_asprintf("LD_LIBRARY_PATH=%s/usr/lib/aarch64-linux-gnu", r->root) :
-                          tp_asprintf("LD_LIBRARY_PATH=%s", work);
-    const char *argv[MAX_ARGUMENTS + 8];
-    const char *environment[MAX_ARGUMENTS + 4];
-    int n = 0, m = 0;
-    if (r->how == TP_RUNS_QEMU || r->how == TP_RUNS_BIONIC) {
-        argv[n++] = QEMU;
-        argv[n++] = "-L"; /* the cross compiler's C library, or the user's */
-        argv[n++] = r->how == TP_RUNS_QEMU ? "/usr/aarch64-linux-gnu" : bionic;
-        argv[n++] = "-E";
-        argv[n++] = preload;
-        argv[n++] = "-E";
-        argv[n++] = libraries;
-    } else {
-        environment[m++] = preload;
-        if (r->stub)
-            environment[m++] = libraries;
-    }
-    argv[n++] = r->client;
+    struct start start;
+    start_init(r, work, &start);
     for (int i = 0; arguments && arguments[i] && i < MAX_ARGUMENTS; i++)
-        argv[n++] = arguments[i];
-    argv[n++] = driver;
-    argv[n] = NULL;
-    environment[m++] = chip_env;
-    environment[m++] = log_env;
-    for (int i = 0; env && env[i] && i < MAX_ARGUMENTS; i++)
-        environment[m++] = env[i];
-    environment[m] = NULL;
+        start.argv[start.n++] = arguments[i];
+    start.argv[start.n++] = driver;
+    start.argv[start.n] = NULL;
+    add_env(&start, own(&start, tp_asprintf("TURNPIKE_KGSL_CHIP=%s", chip)));
+    add_env(&start, own(&start, tp_asprintf("TURNPIKE_KGSL_LOG=%s", log)));
+    for (int i = 0; env && env[i]; i++)
+        add_env(&start, env[i]);
+    add_env(&start, NULL);
     struct tp_buf err = {0};
     struct tp_error ran = {0};
-    struct tp_cmd cmd = {.argv = argv,
-                         .env = environment,
-                         .timeout_ms = r->run_ms ? r->run_ms : RUN_MS,
+    int usual_ms = r->how == TP_RUNS_NATIVE ? RUN_MS : EMULATED_MS;
+    struct tp_cmd cmd = {.argv = start.argv,
+                         .env = start.env,
+                         .timeout_ms = r->run_ms ? r->run_ms : usual_ms,
                          .err = &err,
                          .log_fd = -1,
                          .on_line = on_line,
                          .data = out};
     out->status = tp_run(&cmd, &ran);
     int result = 0;
-    if (out->status == -EINTR || out->status == -ENOENT)
+    if (out->status < 0 && out->status != -ETIMEDOUT) /* not started: not the driver's doing */
         result = tp_fail(e, ran.status, out->status, ran.where, ran.todo, "%s", ran.what);
     if (!result)
         result = read_log(log, out->calls, e);
@@ -273,11 +371,7 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
     size_t skip = err.len > MAX_SAID ? err.len - MAX_SAID : 0;
     out->said = tp_strdup(tp_buf_str(&err) + skip);
     tp_buf_finish(&err);
-    free(preload);
-    free(libraries);
-    free(bionic);
-    free(log_env);
-    free(chip_env);
+    start_finish(&start);
     free(log);
     return result;
 }

@@ -22,7 +22,7 @@ struct tp_runner {
     char *stub;                      /* for the platform's libraries of Android; NULL: not needed */
     char *layers; /* the client's option for the validation layer; NULL: there is none to be had */
     char *why;                       /* TP_RUNS_NOT: a sentence */
-    int run_ms;                      /* what one run may take; 0: two minutes */
+    int run_ms;                      /* what one run may take; 0: 30 seconds, and 90 under qemu */
 };
 
 /* Decides from what the file needs. bionic_root: see bionic_root.h; NULL: a driver for bionic is not
@@ -42,13 +42,15 @@ struct tp_run_result {
     char *said;     /* the end of what it wrote to standard error */
 };
 
-/* Puts the platform's libraries that an Android driver needs into work, which is then searched; for
- * bionic, its root as well, in which the client is started once. Errors: INPUT when it does not. */
+/* Puts links to what is loaded into work (a folder of tp_run_dir): the simulator, the platform's
+ * libraries that an Android driver needs, bionic's root; then starts the client once without a driver.
+ * Errors: INPUT when it does not start with the user's bionic, MISSING when it does not start at all. */
 int tp_runner_prepare(const struct tp_runner *r, const char *work, struct tp_error *e);
 
 /* chip: a name that the simulator knows. arguments: the client's options besides the driver,
- * NULL-terminated; env: "NAME=value" for the driver, NULL-terminated; both may be NULL. work: a folder
- * for the log, prepared. Threads may run several at once. */
+ * NULL-terminated; env: "NAME=value" for the driver, NULL-terminated; both may be NULL. Of this
+ * process's environment the driver sees next to nothing; its home is work, a prepared folder, where
+ * the log is. Threads may run several at once. */
 int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chip,
                   const char *const *arguments, const char *const *env, const char *work,
                   struct tp_run_result *out, struct tp_error *e);

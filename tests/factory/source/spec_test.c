@@ -173,10 +173,11 @@ static void the_cache_folder_follows_the_environment(void **state)
         /* TURNPIKE_CACHE, XDG_CACHE_HOME, HOME, expected */
         {"/t", "/x", "/h", "/t"},
         {"", "/x", "/h", "/x/turnpike"},
-        {"", "relative", "/h", "/h/.cache/turnpike"},
+        {"", "relative", "/usr", "/usr/.cache/turnpike"},
+        {"", "", "/no-such-home", NULL},
         {"", "", "", NULL},
     };
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         setenv("TURNPIKE_CACHE", rows[i][0], 1);
         setenv("XDG_CACHE_HOME", rows[i][1], 1);
         setenv("HOME", rows[i][2], 1);
