@@ -60,7 +60,9 @@ static int run_child(const struct tp_child *c, pid_t parent)
         redirect(STDOUT_FILENO, c->log_fd);
         redirect(STDERR_FILENO, c->log_fd);
     }
-    int r = become(c);
+    int r = c->prepare ? c->prepare(c->data) : 0;
+    if (r == 0)
+        r = become(c);
     if (r < 0)
         return r;
     prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL); /* a change of user forgets it */

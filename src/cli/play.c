@@ -15,6 +15,7 @@
 #include "cli/children.h"
 #include "cli/compositor.h"
 #include "cli/display.h"
+#include "cli/namespace.h"
 #include "cli/paths.h"
 
 #define SECOND INT64_C(1000000000)
@@ -28,6 +29,7 @@ struct arguments {
     struct tp_display_options display;
     const struct tp_compositor *compositor; /* NULL: the command is on the card itself */
     int64_t seconds;                        /* 0: until the command ends */
+    enum tp_namespace_mode mode;
     const char *json;
     char **command;
 };
@@ -36,6 +38,8 @@ struct play {
     const struct arguments *a;
     char *folder; /* of this run: sockets, configuration, the shim's tree */
     char *shim;
+    struct tp_namespace namespace; /* of who uses the card; its strings are owned below */
+    char *tree, *mount;
     uid_t uid; /* of the compositor; 0: ours */
     gid_t gid;
     struct tp_display *display;
@@ -48,6 +52,9 @@ struct play {
 };
 
 /* --- arguments --- */
+
+/* As in enum tp_namespace_mode. */
+static const char *const MODES[] = {"auto", "yes", "no"};
 
 static int parse_one(int c, struct arguments *a)
 {
@@ -69,6 +76,13 @@ static int parse_one(int c, struct arguments *a)
         if (*end || a->seconds < 1 || a->seconds > 1000000)
             return tp_cli_usage(cmd, "--seconds is a whole number from 1 on");
         return 0;
+    case 'N':
+        for (int i = 0; i < 3; i++)
+            if (!strcmp(optarg, MODES[i])) {
+                a->mode = (enum tp_namespace_mode)i;
+                return 0;
+            }
+        return tp_cli_usage(cmd, "--namespace is auto, yes or no");
     case 'j':
         a->json = optarg;
         return 0;
@@ -144,6 +158,11 @@ static int make_folder(struct play *p, struct tp_error *e)
         return e->err;
     if (p->uid && chown(p->folder, p->uid, p->gid) < 0)
         return tp_fail_errno(e, errno, p->folder, "cannot be given to user %u", (unsigned)p->uid);
+    p->tree = tp_join(p->folder, "tree");
+    p->mount = tp_join(p->folder, "sys");
+    p->namespace = (struct tp_namespace){p->a->mode, p->tree, p->mount};
+    if (p->a->mode != TP_NAMESPACE_NO && tp_namespace_prepare(&p->namespace, e) < 0)
+        return e->err;
     char *shim = find_shim(e);
     if (!shim || !p->uid) {
         p->shim = shim;
@@ -170,7 +189,7 @@ static void add_card(struct play *p, struct tp_cli_list *env)
 {
     const char *others = getenv("LD_PRELOAD");
     tp_cli_list_add(env, keep(p, tp_asprintf("TURNPIKE_SOCKET=%s", tp_display_socket(p->display))));
-    tp_cli_list_add(env, keep(p, tp_asprintf("TURNPIKE_TREE=%s/tree", p->folder)));
+    tp_cli_list_add(env, keep(p, tp_asprintf("TURNPIKE_TREE=%s", p->tree)));
     tp_cli_list_add(env,
         keep(p,
             tp_asprintf(
@@ -235,12 +254,16 @@ static int start_compositor(struct play *p, struct tp_error *e)
         .uid = p->uid,
         .gid = p->gid,
         .apart = true,
+        .prepare = tp_namespace_enter,
+        .data = &p->namespace,
         .signals = tp_display_signals(p->display),
     };
     if (r == 0)
         r = p->compositor = tp_child_start(&child, e);
     if (r == -ENOENT)
         snprintf(e->todo, sizeof e->todo, "apt-get install %s", c->package);
+    else if (r < 0 && p->a->mode == TP_NAMESPACE_YES)
+        snprintf(e->todo, sizeof e->todo, "without a namespace of its own: --namespace no");
     tp_cli_list_finish(&args);
     tp_cli_list_finish(&env);
     tp_cli_list_finish(&inside);
@@ -261,6 +284,8 @@ static int start_command(struct play *p, struct tp_error *e)
     const struct tp_child child = {
         .argv = args.at,
         .env = env.at,
+        .prepare = p->a->compositor ? NULL : tp_namespace_enter,
+        .data = &p->namespace,
         .signals = tp_display_signals(p->display),
     };
     pid_t pid = tp_child_start(&child, e);
@@ -454,6 +479,8 @@ static int run(int argc, char **argv)
     if (p.folder) /* the keeper may have been killed, and the worker too */
         tp_remove_tree(p.folder, NULL);
     free(p.folder);
+    free(p.tree);
+    free(p.mount);
     free(p.shim);
     return status;
 }
@@ -462,6 +489,7 @@ static const struct option options[] = {
     TP_DISPLAY_OPTIONS,
     {"compositor", required_argument, NULL, 'C'},
     {"seconds", required_argument, NULL, 's'},
+    {"namespace", required_argument, NULL, 'N'},
     {"json", required_argument, NULL, 'j'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -477,6 +505,9 @@ const struct tp_command tp_command_play = {
         "starts compositors that refuse root as user 1000, or as who called sudo.\n\n"
         "  --compositor NAME   none (the program uses the card itself), weston, sway, cage, "
         "gamescope\n"
+        "  --namespace MODE    the card in a mount namespace of its own, besides the preload library: "
+        "auto\n"
+        "                      (for root; default), yes (in a user namespace for others), no\n"
         "  --seconds N         end all after so long, with status 0\n"
         "  --json FILE         frames and rate as JSON; - for standard output\n" TP_DISPLAY_HELP
         "\nExit status: the program's; 1 it failed, 2 wrong usage, 3 something is missing on this\n"

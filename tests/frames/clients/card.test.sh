@@ -18,6 +18,16 @@ on_card() { # seconds, serve's options..., --, command...
     return "$status"
 }
 
+# With the card in a mount namespace, and by the preload library alone.
+check 'modetest, without a namespace' on_card 20 --namespace no -- modetest -M turnpike -c
+if unshare -Urm true 2>/dev/null; then
+    check 'modetest, in a namespace' on_card 20 --namespace yes -- modetest -M turnpike -c
+    check 'there /sys has the card for everybody' on_card 20 --namespace yes -- \
+        env -u LD_PRELOAD grep -qx 226:0 /sys/class/drm/card0/dev
+    check 'and what it had before' on_card 20 --namespace yes -- \
+        env -u LD_PRELOAD test -e /sys/class/net/lo/mtu -a -e /sys/devices/system/cpu
+fi
+
 # The modes that modetest prints, and whom to show them on.
 check 'modetest lists' on_card 20 --refresh 60,120 -- modetest -M turnpike
 check 'one connector, connected' test "$(grep -cE '^[0-9]+	[0-9]+	connected	eDP-1' out)" = 1
