@@ -121,10 +121,21 @@ static bool below_ours(const char *path)
     return false;
 }
 
-/* Without udev's daemon there is no such file, and then libudev sends no events. */
-static bool lacks_udev(const char *path)
+/* Folders on the way to ours, for who walks from one to the next, and a file without which libudev sends no
+ * events: ours where there are none. */
+static bool is_lacking(const char *path)
 {
-    return !strcmp(path, "/run/udev/control") && TP_REAL(access)(path, F_OK) < 0;
+    static const char *const ways[] = {
+        "/dev/dri", "/run/udev", "/run/udev/control", "/run/udev/data", "/sys/bus",
+        "/sys/bus/platform", "/sys/bus/platform/devices", "/sys/class", "/sys/dev", "/sys/dev/char",
+        "/sys/devices", "/sys/devices/platform",
+    };
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        if (!strcmp(path, ways[i]))
+            return TP_REAL(access)(path, F_OK) < 0;
+    }
+    return false;
 }
 
 static bool console(const char *path, char *number)
@@ -144,13 +155,13 @@ static bool console(const char *path, char *number)
 }
 
 /* Where a way by the letter leads. inside: it begins in the tree, and the kernel finds on by itself. */
-static enum tp_path judge(const char *full, const char *path, bool listing, bool inside)
+static enum tp_path judge(const char *full, const char *path, bool listing, bool inside, bool lacking)
 {
     if (!strcmp(full, "/dev/dri/card0"))
         return TP_PATH_CARD;
     if (inside)
         return TP_PATH_REAL;
-    if (below_ours(full) || !strcmp(full, "/dev/dri") || lacks_udev(full))
+    if (below_ours(full) || !strcmp(full, "/dev/dri") || lacking)
         return TP_PATH_TREE;
     if (starts_with(path, "/dev/dri")) /* in and out again by "..": there is no such folder outside */
         return TP_PATH_TREE;
@@ -161,7 +172,7 @@ static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_
 {
     char full[PATH_MAX] = "";
     size_t len = 0;
-    bool inside = false;
+    bool inside = false, lacking;
     enum tp_path r;
 
     if (below_ours(path)) { /* there are links: "..", too, is the kernel's to follow */
@@ -184,11 +195,12 @@ static enum tp_path find(int dir, const char *path, bool listing, char out[PATH_
         strcpy(full, "/");
     if (console(full, out))
         return TP_PATH_TTY;
-    r = judge(full, path, listing, inside);
+    lacking = is_lacking(full);
+    r = judge(full, path, listing, inside, lacking);
     if (r == TP_PATH_REAL || !ready() || strlen(full) + tree.bytes >= PATH_MAX)
         return TP_PATH_REAL;
     if (r == TP_PATH_TREE && !below_ours(full) && strcmp(full, "/dev/dri") &&
-        strcmp(full, "/sys/class") && !lacks_udev(full))
+        strcmp(full, "/sys/class") && !lacking)
         strcpy(out, full); /* out again */
     else
         snprintf(out, PATH_MAX, "%s%.*s", tree.path, (int)(PATH_MAX - tree.bytes - 1), full);
