@@ -208,9 +208,7 @@ void tp_notes_before_apply(struct tp_notes *n, unsigned output, uint64_t serial,
             add_use(n, output, serial, i, &layers[i]);
     for (struct tp_use *u = last ? last->next : o->first; u; u = u->next)
         tp_notes_write_boards(n, u->buffer);
-    if (!last)
-        return;
-    for (struct tp_use *u = o->first; u->serial != serial; u = u->next) {
+    for (struct tp_use *u = o->first; u && u->serial != serial; u = u->next) {
         if (u->phase != TP_USE_SHOWN)
             continue;
         u->phase = TP_USE_REPLACED;
@@ -219,8 +217,6 @@ void tp_notes_before_apply(struct tp_notes *n, unsigned output, uint64_t serial,
         /* A pending note that is out wants its final one. */
         u->continued = !u->pending_said && shows(u->buffer, output, serial);
         tp_notes_write_boards(n, u->buffer);
-        if (!u->next)
-            break;
     }
     for (struct tp_use *u = o->first; u; u = u->next)
         if (u->phase == TP_USE_REPLACED && u->replaced_by == serial)
@@ -244,6 +240,9 @@ static void undo(struct tp_notes *n, struct tp_notes_output *o, uint64_t serial)
         struct tp_buffer *b = u->buffer;
         unlink_use(n, u);
         tp_notes_write_boards(n, b);
+        /* Who was told that it is shown hears of it when it is not. */
+        for (struct tp_registration *r = b->registrations; r; r = r->next)
+            r->follow = true;
         tp_notes_settle(n, b);
         free_use(n, u);
         tp_notes_buffer_done(n, b);

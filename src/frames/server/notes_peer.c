@@ -92,7 +92,7 @@ static bool send_note(struct tp_notes *n, struct tp_registration *r, const struc
     const struct tp_buffer *b = r->buffer;
     bool fenced = u && what == TP_NOTE_FINAL && u->fence >= 0;
     if (what == TP_NOTE_FINAL)
-        r->follow = r->written != TP_BOARD_FREE && (r->follow || has_continued(b));
+        r->follow |= has_continued(b);
     struct tp_scanout_frame f = {.fourcc = TP_FRAME_NOTE, .flags = flags,
         .fd = fenced ? u->fence : -1,
         .u.note = {.buffer = r->name, .serial = u ? u->serial : b->last_serial,
@@ -100,6 +100,8 @@ static bool send_note(struct tp_notes *n, struct tp_registration *r, const struc
             .kind = fenced ? u->kind : TP_FENCE_NONE, .low = low_of(r)}};
     if (!send_fence(n, r, &f, &f.u.note.kind, &f.u.note.low))
         return false;
+    if (what == TP_NOTE_FINAL && r->written == TP_BOARD_FREE)
+        r->follow = false; /* said */
     if (flags & TP_SCANOUT_RESYNC)
         n->counts.resync++;
     else if (what == TP_NOTE_PENDING)
@@ -130,8 +132,6 @@ static bool send_state(struct tp_notes *n, struct tp_registration *r)
         .sequence = r->asked_sequence, .fd = -1,
         .u.state = {.buffer = r->name, .low = low_of(r), .known = true}};
     if (r->written == TP_BOARD_FENCED && u == r->buffer->last) {
-        r->follow = false; /* with this it has all there is */
-        f.u.state.low = low_of(r);
         f.fd = u->fence;
         f.u.state.kind = u->kind;
     } else if (r->written == TP_BOARD_FENCED) { /* several: each comes in a note of its own */
@@ -141,19 +141,24 @@ static bool send_state(struct tp_notes *n, struct tp_registration *r)
     return send_fence(n, r, &f, &f.u.state.kind, &f.u.state.low);
 }
 
-/* How a buffer stands, in notes: each fence, each that is waited for, or that it is free. */
+/* How a buffer stands, in notes: each fence, each use that is waited for, or that it is free. */
 static bool send_standing(struct tp_notes *n, struct tp_registration *r)
 {
-    r->follow = has_continued(r->buffer); /* all else is told here */
+    bool said = false;
+    r->follow |= has_continued(r->buffer);
     for (const struct tp_use *u = r->buffer->first; u; u = u->sibling) {
-        if (u->phase == TP_USE_SHOWN || u->continued)
+        /* One that is shown again, since the next picture was refused, has had its pending note. */
+        if ((u->phase == TP_USE_SHOWN && !u->pending_said) || u->continued)
             continue;
         enum tp_note_what what = u->phase == TP_USE_FENCED ? TP_NOTE_FINAL : TP_NOTE_PENDING;
         if (!send_note(n, r, u, what, TP_SCANOUT_RESYNC))
             return false;
+        said = true;
     }
-    return r->written != TP_BOARD_FREE ||
-        send_note(n, r, NULL, TP_NOTE_FINAL, TP_SCANOUT_RESYNC);
+    if (r->written == TP_BOARD_FREE)
+        return send_note(n, r, NULL, TP_NOTE_FINAL, TP_SCANOUT_RESYNC);
+    return said || r->written != TP_BOARD_REPLACED || /* by uses of which nothing is told */
+        send_note(n, r, NULL, TP_NOTE_PENDING, TP_SCANOUT_RESYNC);
 }
 
 static bool send_owed(struct tp_notes *n, struct tp_registration *r)
@@ -174,7 +179,6 @@ void tp_notes_settle(struct tp_notes *n, struct tp_buffer *b)
     for (struct tp_registration *r = b->registrations; r; r = r->next) {
         if (!r->follow || r->written != TP_BOARD_FREE)
             continue;
-        r->follow = false;
         r->dirty = true;
         send_owed(n, r);
     }
