@@ -7,12 +7,15 @@
  *   socket     a round trip of as many bytes between two processes on a socket of the same kind
  *   flip       from the instant at which a refresh was due to the client having its flip's event,
  * for flips that waited for their refresh; and the same of a bare timer that writes to a socket
+ *   tick       to the client having its event from the instant at which the screen's own thread had
+ * woken for that refresh, and what a bare socket needs one way, to a process that sleeps
  *   server     share of a core that the server used meanwhile, all its threads
  */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +23,16 @@
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <drm.h>
 #include <drm_mode.h>
+
+#include "frames/server/control.h"
+#include "frames/wire/hello.h"
 
 #define PTR(p) ((uint64_t)(uintptr_t)(p))
 #define RUNS 20000
@@ -182,24 +189,26 @@ static void flip(int i)
     must(DRM_IOCTL_MODE_PAGE_FLIP, &f, "a flip");
 }
 
-static int64_t read_flip(int64_t *got)
+static int64_t read_flip(int64_t *got, uint32_t *sequence)
 {
     struct drm_event_vblank e;
     if (read(card, &e, sizeof e) != sizeof e)
         exit(1);
     *got = now_ns();
+    *sequence = e.sequence;
     return e.tv_sec * SECOND + e.tv_usec * 1000;
 }
 
 static void measure_flips(int64_t seconds)
 {
+    uint32_t sequence;
     int64_t got, start = now_ns(), used = used_ns(getppid());
     size_t n = 0;
     int i = 1;
     for (; now_ns() < start + seconds * SECOND && n < RUNS; i++) {
         int64_t asked = now_ns();
         flip(i);
-        int64_t due = read_flip(&got);
+        int64_t due = read_flip(&got, &sequence);
         if (due > asked)
             sample[n++] = got - due;
     }
@@ -209,7 +218,65 @@ static void measure_flips(int64_t seconds)
         (double)i * 1e9 / (double)(now_ns() - start));
 }
 
-/* Sleeps to each instant of a grid, and sends it. */
+static int connect_control(void)
+{
+    static uint8_t buffer[TP_FRAME_BYTES];
+    const char *path = getenv("TURNPIKE_SOCKET");
+    struct sockaddr_un a = {.sun_family = AF_UNIX};
+    const struct tp_hello hello = {TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CONTROL, 0, 0};
+    const struct iovec part = {(void *)(uintptr_t)&hello, sizeof hello};
+    struct tp_frame f;
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0 || !path || *path == '@' || strlen(path) >= sizeof a.sun_path)
+        return -1;
+    strcpy(a.sun_path, path);
+    if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0 ||
+        tp_frame_send(fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0 ||
+        tp_frame_recv(fd, buffer, &f) < 0)
+        return -1;
+    tp_frame_finish(&f);
+    return fd;
+}
+
+/* When the screen's thread had woken for the last refresh; false: it is another refresh by now. */
+static bool ask_tick(int control, uint32_t sequence, int64_t *told_ns)
+{
+    static uint8_t buffer[TP_FRAME_BYTES];
+    struct tp_control_tick t = {.result = -1};
+    uint32_t output = 0;
+    const struct iovec part = {&output, sizeof output};
+    struct tp_frame f;
+    if (tp_frame_send(control, TP_FRAME_TICK, 0, 0, &part, 1, NULL, 0) < 0 ||
+        tp_frame_recv(control, buffer, &f) < 0)
+        exit(1);
+    if (f.payload_bytes >= sizeof t)
+        memcpy(&t, f.payload, sizeof t);
+    tp_frame_finish(&f);
+    *told_ns = t.told_ns;
+    return t.result == 0 && (uint32_t)t.sequence == sequence;
+}
+
+/* The part of it that is the server's and one wake-up: the timer's own is left out. */
+static void measure_ticks(int64_t seconds)
+{
+    int64_t got, told, start = now_ns();
+    uint32_t sequence;
+    int control = connect_control();
+    size_t n = 0;
+    for (int i = 1; control >= 0 && now_ns() < start + seconds * SECOND && n < RUNS; i++) {
+        int64_t asked = now_ns();
+        flip(i);
+        int64_t due = read_flip(&got, &sequence);
+        if (ask_tick(control, sequence, &told) && due > asked)
+            sample[n++] = got - told;
+    }
+    if (n > 0)
+        say("flip, after its tick", n);
+    if (control >= 0)
+        close(control);
+}
+
+/* Sleeps to each instant of a grid, and sends it, with the one when it woke. */
 static void send_instants(int sock, int64_t period_ns)
 {
     prctl(PR_SET_TIMERSLACK, 1ul);
@@ -217,7 +284,8 @@ static void send_instants(int sock, int64_t period_ns)
         due += period_ns;
         const struct timespec t = {due / SECOND, due % SECOND};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-        if (send(sock, &due, sizeof due, MSG_NOSIGNAL) < 0)
+        const int64_t both[2] = {due, now_ns()};
+        if (send(sock, both, sizeof both, MSG_NOSIGNAL) < 0)
             _exit(0);
     }
 }
@@ -226,7 +294,8 @@ static void send_instants(int sock, int64_t period_ns)
 static void measure_timer(int64_t period_ns, int64_t seconds)
 {
     int ends[2];
-    int64_t due;
+    static int64_t after_waking[RUNS];
+    int64_t both[2];
     size_t n = (size_t)(seconds * SECOND / period_ns);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         exit(1);
@@ -236,14 +305,19 @@ static void measure_timer(int64_t period_ns, int64_t seconds)
         send_instants(ends[1], period_ns);
     }
     close(ends[1]);
-    for (size_t i = 0; i < n && i < RUNS; i++) {
-        if (recv(ends[0], &due, sizeof due, 0) != sizeof due)
+    n = n < RUNS ? n : RUNS;
+    for (size_t i = 0; i < n; i++) {
+        if (recv(ends[0], both, sizeof both, 0) != sizeof both)
             exit(1);
-        sample[i] = now_ns() - due;
+        int64_t got = now_ns();
+        sample[i] = got - both[0];
+        after_waking[i] = got - both[1];
     }
     close(ends[0]);
     waitpid(pid, NULL, 0);
     say("a timer and a socket alone", n);
+    memcpy(sample, after_waking, n * sizeof *sample);
+    say("a socket alone, one way", n);
 }
 
 int main(int argc, char **argv)
@@ -259,6 +333,7 @@ int main(int argc, char **argv)
     measure_ioctls();
     measure_socket();
     measure_flips(seconds);
+    measure_ticks(seconds);
     measure_timer(1000 * SECOND / ((int64_t)mode.vrefresh * 1000), seconds);
     return 0;
 }

@@ -85,6 +85,24 @@ static int start(struct tp_server *s, const struct tp_connection *c, const struc
     return -r;
 }
 
+static int tell_tick(struct tp_server *s, const struct tp_connection *c, const struct tp_frame *f)
+{
+    struct tp_control_tick t = {.result = -EINVAL};
+    const struct iovec part = {&t, sizeof t};
+    struct tp_panel_tick last;
+    uint32_t output = s->n_outputs;
+    if (f->payload_bytes >= sizeof output)
+        memcpy(&output, f->payload, sizeof output);
+    if (output < s->n_outputs) {
+        tp_publisher_last_tick(s->publishers[output], &last, &t.told_ns);
+        t.result = 0;
+        t.sequence = last.sequence;
+        t.time_ns = last.time_ns;
+    }
+    return tp_frame_send_now(
+        c->source.fd, TP_FRAME_TICK, 0, f->sequence, &part, 1, NULL, 0);
+}
+
 static int plug(struct tp_server *s, const struct tp_connection *c, const struct tp_frame *f)
 {
     struct tp_control_plug asked;
@@ -110,17 +128,20 @@ void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct
     int r;
     switch (f->fourcc) {
     case TP_FRAME_LOOK:
-        r = start(s, c, f);
-        if (r == 0)
-            return; /* its thread answers */
+        r = start(s, c, f); /* 0: its thread answers */
+        if (r < 0)
+            r = answer(c->source.fd, TP_FRAME_LOOK, f->sequence, r, NULL);
         break;
     case TP_FRAME_PLUG:
-        r = plug(s, c, f);
+        r = answer(c->source.fd, TP_FRAME_PLUG, f->sequence, plug(s, c, f), NULL);
+        break;
+    case TP_FRAME_TICK:
+        r = tell_tick(s, c, f);
         break;
     default:
         tp_connection_drop(s, c, "a control frame that is not known here");
         return;
     }
-    if (answer(c->source.fd, f->fourcc, f->sequence, r, NULL) < 0)
+    if (r < 0)
         tp_connection_drop(s, c, "it does not read its answers");
 }

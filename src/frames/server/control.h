@@ -5,6 +5,8 @@
  *   TLOK  u32 output: what is on the screen now. Answer: i32 result, u32 0; with result 0 a memfd
  * that holds a PNG file beside it. -EBUSY: another is just being made.
  *
+ *   TTCK  u32 output: the last refresh. Answer: struct tp_control_tick.
+ *
  *   TPLG  struct tp_control_plug: plugs an output out or in, or gives it other modes, of which
  * clients hear as a hot-plug. Answer: i32 result, u32 0. -EPERM: the server's own user and root
  * may.
@@ -15,6 +17,16 @@
 #include "frames/kms/kms.h"
 
 #define TP_FRAME_LOOK TP_FOURCC('T', 'L', 'O', 'K')
+#define TP_FRAME_TICK TP_FOURCC('T', 'T', 'C', 'K')
+
+struct tp_control_tick {
+    int32_t result;
+    uint32_t zero;
+    uint64_t sequence;
+    int64_t time_ns; /* when it was due, on CLOCK_MONOTONIC */
+    int64_t told_ns; /* when the screen's thread had woken for it, and told the server */
+};
+
 #define TP_FRAME_PLUG TP_FOURCC('T', 'P', 'L', 'G')
 
 struct tp_control_plug {

@@ -35,6 +35,7 @@ struct tp_publisher {
     struct queued queue[QUEUE]; /* the oldest first */
     unsigned queued;
     struct tp_panel_tick tick;
+    int64_t told_ns;        /* when the panel's thread told of it */
     bool ticking;           /* there was a first refresh */
     uint64_t used_sequence; /* the refresh that has had its picture */
     struct tp_kms_mode mode;
@@ -166,7 +167,9 @@ static void publish(struct tp_publisher *p)
 static void on_tick(void *data, const struct tp_panel_tick *t)
 {
     struct tp_publisher *p = data;
+    int64_t now = tp_now_ns();
     pthread_mutex_lock(&p->mutex);
+    p->told_ns = now;
     p->tick = p->report.tick = *t;
     p->ticking = p->report.ticked = true;
     if (p->panel->never_blocks)
@@ -272,6 +275,15 @@ static void *run(void *data)
     }
     pthread_mutex_unlock(&p->mutex);
     return NULL;
+}
+
+void tp_publisher_last_tick(
+    struct tp_publisher *p, struct tp_panel_tick *tick, int64_t *told_ns)
+{
+    pthread_mutex_lock(&p->mutex);
+    *tick = p->tick;
+    *told_ns = p->told_ns;
+    pthread_mutex_unlock(&p->mutex);
 }
 
 void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out)

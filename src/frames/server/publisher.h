@@ -43,6 +43,10 @@ void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
 /* False: there is nothing to tell. */
 bool tp_publisher_take(struct tp_publisher *p, struct tp_publisher_report *out);
 
+/* The last refresh, and when the panel's thread told of it (CLOCK_MONOTONIC, ns): to measure by. */
+void tp_publisher_last_tick(
+    struct tp_publisher *p, struct tp_panel_tick *tick, int64_t *told_ns);
+
 /* What the panel has shown so far. */
 void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out);
 

@@ -494,6 +494,32 @@ static void a_plug_is_heard_by_those_who_asked_and_seen_by_all(void **state)
     peer_close(&a);
 }
 
+static void a_tool_hears_of_the_last_refresh(void **state)
+{
+    struct tp_control_tick t;
+    struct tp_frame f;
+    (void)state;
+    peer_connect(&a);
+    peer_hello(&a, TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CONTROL);
+    assert_int_equal(tp_frame_recv(a.card, a.in, &f), 0);
+    tp_frame_finish(&f);
+    tick();
+    for (uint32_t output = 0; output < 2; output++) {
+        const struct iovec part = {&output, sizeof output};
+        assert_int_equal(tp_frame_send(a.card, TP_FRAME_TICK, 0, 5, &part, 1, NULL, 0), 0);
+        pump();
+        assert_int_equal(tp_frame_recv(a.card, a.in, &f), 0);
+        assert_int_equal(f.fourcc, TP_FRAME_TICK);
+        assert_int_equal(f.payload_bytes, sizeof t);
+        memcpy(&t, f.payload, sizeof t);
+        tp_frame_finish(&f);
+        assert_int_equal(t.result, output == 0 ? 0 : -EINVAL);
+        assert_int_equal(t.sequence, output == 0 ? last_sequence() : 0);
+        assert_true(output == 1 || t.told_ns > 0);
+    }
+    peer_close(&a);
+}
+
 static void plugs_that_nobody_reads_stop_nobody(void **state)
 {
     static struct peer deaf;
@@ -524,6 +550,7 @@ int main(void)
         t(the_snapshot_is_nobodys_to_write),
         t(the_snapshot_is_up_to_date_when_the_answer_comes),
         t(a_plug_is_heard_by_those_who_asked_and_seen_by_all),
+        t(a_tool_hears_of_the_last_refresh),
         t(plugs_that_nobody_reads_stop_nobody),
         t(a_flip_gets_its_event_with_the_refresh_it_was_published_in),
         t(a_refresh_takes_one_picture),
