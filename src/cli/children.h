@@ -16,7 +16,7 @@ struct tp_child {
     bool apart; /* a session of its own, with no standard input */
     bool quiet; /* its output goes to log_fd */
     int log_fd;
-    /* In the child, before it becomes that user: 0, or a negative errno that ends it. NULL: nothing. */
+    /* In the child, before it becomes that user: 0, or a negative errno that ends it. NULL: none. */
     int (*prepare)(const void *data);
     const void *data;
     const sigset_t *signals; /* blocked ones for it */

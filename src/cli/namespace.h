@@ -1,4 +1,4 @@
-/* A mount namespace in which a card of ours lies where a kernel's would: in /dev/dri and in /sys. */
+/* A mount namespace in which a card of ours lies where a kernel's would: /dev/dri and /sys. */
 #ifndef TP_CLI_NAMESPACE_H
 #define TP_CLI_NAMESPACE_H
 
@@ -21,10 +21,10 @@ struct tp_namespace {
 int tp_namespace_prepare(const struct tp_namespace *n, struct tp_error *e);
 
 /*
- * In a process of one thread, that becomes the client: puts the tree's parts over /dev/dri (where there
- * is such a folder) and into /sys, for this process and those that come of it. The real /sys stays
- * visible beside them, but for other cards. data: a struct tp_namespace. 0, or a negative errno, with
- * everything as it was; for AUTO always 0: the preload library leads the paths there as well.
+ * In a process of one thread, that becomes the client: puts the tree's parts over /dev/dri (where
+ * there is such a folder) and into /sys, for this process and those that come of it. The real /sys
+ * stays visible beside them, but for other cards. data: a struct tp_namespace. 0, or a negative
+ * errno; for AUTO always 0: the preload library leads the paths there as well.
  */
 int tp_namespace_enter(const void *data);
 

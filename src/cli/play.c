@@ -505,9 +505,8 @@ const struct tp_command tp_command_play = {
         "starts compositors that refuse root as user 1000, or as who called sudo.\n\n"
         "  --compositor NAME   none (the program uses the card itself), weston, sway, cage, "
         "gamescope\n"
-        "  --namespace MODE    the card in a mount namespace of its own, besides the preload library: "
-        "auto\n"
-        "                      (for root; default), yes (in a user namespace for others), no\n"
+        "  --namespace MODE    the card in a mount namespace, besides the preload library: auto (for\n"
+        "                      root; default), yes (others: in a user namespace), no\n"
         "  --seconds N         end all after so long, with status 0\n"
         "  --json FILE         frames and rate as JSON; - for standard output\n" TP_DISPLAY_HELP
         "\nExit status: the program's; 1 it failed, 2 wrong usage, 3 something is missing on this\n"

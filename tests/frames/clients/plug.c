@@ -1,6 +1,6 @@
 /*
- * plug SOCKET out|in [WIDTHxHEIGHT@HZ]: plugs the output of a running `serve` or `play` out, or in again,
- * with other modes where they are given.
+ * plug SOCKET out|in [WIDTHxHEIGHT@HZ]: plugs the output of a running `serve` or `play` out, or in
+ * again, with another mode where one is given.
  */
 #include <stdio.h>
 #include <stdlib.h>
