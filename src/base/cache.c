@@ -57,7 +57,7 @@ static void tell_of_fetch(const char *dir)
 {
     char *made = tp_join(dir, ".turnpike-sysroot");
     if (on_fetch && !tp_exists(made)) {
-        char *text = tp_asprintf("fetching the arm64 libraries into %s, once (about 40 MB; "
+        char *text = tp_asprintf("fetching the arm64 libraries into %s, once (34 MB; "
                                  "TURNPIKE_CACHE names another place)", dir);
         on_fetch(text);
         free(text);

@@ -120,6 +120,37 @@ out:
     return r;
 }
 
+int tp_try_write(const char *path, struct tp_error *e)
+{
+    struct stat st;
+    bool there = stat(path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode)) {
+        if (S_ISDIR(st.st_mode))
+            return tp_fail(e, TP_STATUS_INPUT, -EISDIR, path, "name a file in it",
+                           "is a folder");
+        return access(path, W_OK) < 0 ? tp_fail_errno(e, errno, path, "cannot be written") : 0;
+    }
+    char *real = realpath(path, NULL);
+    char *dir = parent_of(real ? real : path);
+    char *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
+    int fd = mkostemp(temp, O_CLOEXEC);
+    int r = fd < 0 ? tp_fail_errno(e, errno, path, "cannot be written") : 0;
+    if (fd >= 0) {
+        close(fd);
+        unlink(temp);
+    }
+    free(temp);
+    free(dir);
+    free(real);
+    return r;
+}
+
+bool tp_is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 int tp_copy_file(const char *from, const char *to, struct tp_error *e)
 {
     struct tp_buf b = {0};

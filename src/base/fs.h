@@ -19,6 +19,12 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
  * pipe is written into. */
 int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e);
 
+/* Would tp_write_file find a place to write? Nothing is left changed. */
+int tp_try_write(const char *path, struct tp_error *e);
+
+/* Do both paths lead to one file that is there? */
+bool tp_is_same_file(const char *a, const char *b);
+
 /* Copies a regular file whole or not at all, with its permission bits. */
 int tp_copy_file(const char *from, const char *to, struct tp_error *e);
 

@@ -14,6 +14,7 @@
 #include "factory/chips/chips.h"
 #include "factory/edit/edit.h"
 #include "factory/package/package.h"
+#include "factory/prove/promises.h"
 #include "factory/prove/prove.h"
 #include "factory/recipe/recipe.h"
 #include "factory/source/source.h"
@@ -237,6 +238,20 @@ static void on_chip(void *data, const char *name, const char *status)
     j->line_open = true;
 }
 
+/* The whole of a proof that failed goes where the rest of the build's story is. */
+static void log_proof(const struct job *j, const struct driver *d)
+{
+    struct tp_buf text = {0};
+    tp_buf_addf(&text, "\n== proof of variant %c\n", d->variant);
+    tp_cli_proof_text(d->proof, &text);
+    FILE *log = fopen(j->log, "ae");
+    if (log) {
+        fputs(tp_buf_str(&text), log);
+        fclose(log);
+    }
+    tp_buf_finish(&text);
+}
+
 static int prove(struct job *j, struct driver *d, struct tp_error *e)
 {
     if (j->a->no_prove)
@@ -260,9 +275,18 @@ static int prove(struct job *j, struct driver *d, struct tp_error *e)
     /* the place of our work folder is of no use to a reader */
     const char *slash = strrchr(d->package.path, '/');
     json_object_set_new(d->proof, "file", json_string(slash ? slash + 1 : d->package.path));
-    return ok ? 0 : tp_fail(e, TP_STATUS_FAILED, -EINVAL, d->package.path,
-                            "`turnpike prove` shows it again on this file; --no-prove packages without",
-                            "the driver does not do what its patches promise");
+    if (ok)
+        return 0;
+    log_proof(j, d);
+    char *again = tp_asprintf("`turnpike prove%s%s%s%s` shows it again on this file; --no-prove packages "
+                              "without", j->a->patches ? " --patches " : "",
+                              j->a->patches ? j->patches_dir : "",
+                              j->a->bionic_root ? " --bionic-root " : "",
+                              j->a->bionic_root ? j->a->bionic_root : "");
+    r = tp_fail(e, TP_STATUS_FAILED, -EINVAL, d->package.path, again,
+                "the driver does not do what its patches promise");
+    free(again);
+    return r;
 }
 
 static int build(struct job *j, int i, struct tp_error *e)
@@ -286,7 +310,7 @@ static int build(struct job *j, int i, struct tp_error *e)
     return r;
 }
 
-static json_t *summary_json(const struct job *j)
+static json_t *summary_json(const struct job *j, bool published)
 {
     json_t *archives = json_array(), *patches = json_array(), *proof = json_array();
     double others = 0;
@@ -294,12 +318,14 @@ static json_t *summary_json(const struct job *j)
         const struct driver *d = &j->drivers[i];
         char variant[2] = {d->variant, 0};
         const char *slash = strrchr(d->package.path, '/');
-        json_array_append_new(
-            archives, json_pack("{s:s, s:s, s:s, s:s, s:s}", "path",
-                                slash ? slash + 1 : d->package.path, "variant", variant, "sha256",
-                                d->package.sha256, "driver_sha256", d->package.driver_sha256,
-                                "driver_version", d->version));
-        json_array_append(patches, d->patches);
+        if (published)
+            json_array_append_new(
+                archives, json_pack("{s:s, s:s, s:s, s:s, s:s}", "path",
+                                    slash ? slash + 1 : d->package.path, "variant", variant,
+                                    "sha256", d->package.sha256, "driver_sha256",
+                                    d->package.driver_sha256, "driver_version", d->version));
+        if (d->patches)
+            json_array_append(patches, d->patches);
         if (d->proof)
             json_array_append(proof, d->proof);
         others += i ? d->seconds : 0;
@@ -312,6 +338,21 @@ static json_t *summary_json(const struct job *j)
     return json_pack("{s:s, s:i, s:o, s:s, s:s, s:o, s:o, s:o, s:o}", "turnpike", TP_VERSION,
                      "schema", 1, "mesa", mesa, "target", j->target->name, "version", j->version,
                      "archives", archives, "patches", patches, "proof", proof, "seconds", seconds);
+}
+
+/* Where a proof failed, --json is told what was proved and what not; there are no archives then. */
+static void tell_failed_proof(const struct job *j)
+{
+    bool failed = false;
+    for (int i = 0; i < j->n; i++)
+        failed = failed || json_is_false(json_object_get(j->drivers[i].proof, "ok"));
+    if (!failed || !j->a->json)
+        return;
+    struct tp_error second = {0}; /* the proof is what is reported */
+    json_t *summary = summary_json(j, false);
+    if (tp_cli_write_json(summary, j->a->json, &second))
+        fprintf(stderr, "turnpike build: %s: %s\n", second.where, second.what);
+    json_decref(summary);
 }
 
 /* From the work folder to where the user wants it. */
@@ -347,7 +388,7 @@ static int finish(struct job *j, struct tp_error *e)
         free(path);
         return r;
     }
-    json_t *summary = summary_json(j);
+    json_t *summary = summary_json(j, true);
     r = tp_cli_write_json(summary, path, e);
     if (!r && j->a->json)
         r = tp_cli_write_json(summary, j->a->json, e);
@@ -383,6 +424,9 @@ static int prepare(struct job *j, struct tp_error *e)
     j->patches_dir = a->patches ? tp_strdup(a->patches) : tp_data_path("patches", e);
     if (!j->patches_dir)
         return -ENOENT;
+    r = tp_promises_check(j->patches_dir, e);
+    if (r)
+        return r;
     j->out = tp_absolute(a->out);
     char *all = tp_join(j->out, "work");
     j->work = tp_join(all, j->target->name);
@@ -434,7 +478,8 @@ static int work(struct job *j, struct tp_error *e)
     for (int i = 0; i < j->n && !r; i++)
         r = build(j, i, e);
     if (!r)
-        r = finish(j, e);
+        return finish(j, e);
+    tell_failed_proof(j);
     return r;
 }
 

@@ -103,7 +103,12 @@ static int run(int argc, char **argv)
     char *version = NULL;
     json_t *chips = NULL;
     const char *path = argv[optind];
-    int r = tp_is_dir(path) ? tp_chips_of_tree(path, &version, &chips, &e) :
+    int r = 0;
+    if (json && tp_is_same_file(json, path))
+        r = tp_fail(&e, TP_STATUS_INPUT, -EINVAL, json, "name another file",
+                    "--json would write over the driver");
+    else
+        r = tp_is_dir(path) ? tp_chips_of_tree(path, &version, &chips, &e) :
                               of_driver(path, &version, &chips, &e);
     if (!r)
         r = report(version, chips, json, &e);

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "factory/chips/chips.h"
 #include "factory/edit/edit.h"
+#include "factory/prove/promises.h"
 #include "factory/recipe/recipe.h"
 
 struct arguments {
@@ -98,6 +99,10 @@ static int apply(const struct arguments *a, struct tp_error *e)
         .without = a->without.at,
         .add_to_note = tp_chips_add_to_note,
     };
+    if (tp_promises_check(patches, e)) {
+        free(patches);
+        return e->status;
+    }
     struct tp_editing s;
     int r = tp_editing_run(&s, a->tree, patches, &sel, !a->check, e);
     bool quiet = a->json && !strcmp(a->json, "-");

@@ -239,22 +239,49 @@ void tp_chips_add_to_note(struct tp_tree *tree, json_t *note)
         json_object_set_new(note, "chips", tp_chips_read(&file->text));
 }
 
+/* The first chip_id that is no number; NULL: none is. Caller frees. */
+static char *wrong_id(const struct tp_text *t)
+{
+    for (int i = 0; i + 2 < t->tokens.n; i++) {
+        if (!tp_token_is(t, i, "chip_id") || !tp_token_is(t, i + 1, "=") ||
+            t->tokens.at[i + 2].kind != TP_TOKEN_NUMBER)
+            continue;
+        char *text = word(t, i + 2), *end;
+        strtoull(text, &end, 0);
+        if (*end)
+            return text;
+        free(text);
+    }
+    return NULL;
+}
+
 int tp_chips_of_tree(const char *tree, char **mesa_version, json_t **chips, struct tp_error *e)
 {
     char *path = tp_join(tree, TP_CHIPS_PATH), *version = tp_join(tree, "VERSION");
     struct tp_buf table = {0}, text = {0};
     *mesa_version = NULL;
     *chips = NULL;
-    int r = tp_read_file(version, 4096, &text, e);
+    int r = 0;
+    if (!tp_is_file(version) || !tp_is_file(path))
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, tree, "name the folder of Mesa's source",
+                    "is no tree of Mesa: it lacks %s",
+                    tp_is_file(version) ? TP_CHIPS_PATH : "VERSION");
+    if (!r)
+        r = tp_read_file(version, 4096, &text, e);
     if (!r)
         r = tp_read_file(path, 16 << 20, &table, e);
     if (!r) {
         struct tp_text t;
         tp_text_init(&t, TP_LANG_PYTHON, tp_buf_str(&table), table.len);
         *chips = tp_chips_read(&t);
+        char *wrong = wrong_id(&t);
+        if (wrong)
+            r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, path, "unpack Mesa's source anew",
+                        "the chip id %s is no number", wrong);
+        free(wrong);
         tp_text_finish(&t);
         *mesa_version = tp_strndup(tp_buf_str(&text), strcspn(tp_buf_str(&text), " \t\r\n"));
-        if (!json_array_size(*chips))
+        if (!r && !json_array_size(*chips))
             r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, path, "name the folder of Mesa's source",
                         "it has no table of GPUs (add_gpus)");
     }

@@ -359,16 +359,41 @@ static void find_build_id(struct tp_elf *f)
     }
 }
 
+/* What no driver of turnpike's machines is, told before anything in the file is taken at its word. */
+static int check_kind(const struct tp_elf *f, struct tp_error *e)
+{
+    const unsigned char *ident = (const unsigned char *)f->image;
+    if (memcmp(ident, ELFMAG, SELFMAG) != 0)
+        return tp_fail(e, TP_STATUS_INPUT, -EBADMSG, f->where,
+                       "name a shared object (libvulkan_freedreno.so)", "is not an ELF file");
+    const char *kind = ident[EI_CLASS] == ELFCLASS32  ? "a 32-bit" :
+                       ident[EI_CLASS] != ELFCLASS64  ? "neither a 32-bit nor a 64-bit" :
+                       ident[EI_DATA] == ELFDATA2MSB  ? "a big-endian" :
+                       ident[EI_DATA] != ELFDATA2LSB  ? "neither a little- nor a big-endian" : NULL;
+    if (kind)
+        return tp_fail(e, TP_STATUS_INPUT, -EBADMSG, f->where,
+                       "name a driver for x86-64 or arm64 (libvulkan_freedreno.so)",
+                       "is %s ELF file: drivers here are 64-bit, little-endian", kind);
+    if (f->image_len < sizeof(Elf64_Ehdr))
+        return tp_fail(e, TP_STATUS_INPUT, -EBADMSG, f->where, "build or fetch it again",
+                       "is cut short: its %zu bytes are less than the header of an ELF file",
+                       f->image_len);
+    return 0;
+}
+
 static int load(struct tp_elf *f, struct tp_error *e)
 {
     if (elf_version(EV_CURRENT) == EV_NONE)
         return tp_fail(e, TP_STATUS_MISSING, -ENOTSUP, "libelf", "install libelf anew",
                        "does not know the current ELF version");
+    int r = check_kind(f, e);
+    if (r)
+        return r;
     /* libelf's parameter is not const, but a handle opened so is read only. */
     f->handle = elf_memory((char *)f->image, f->image_len);
     if (!f->handle)
         return libelf_failed(f, e, "the ELF header");
-    int r = read_header(f, e);
+    r = read_header(f, e);
     if (!r)
         r = read_segments(f, e);
     if (!r)

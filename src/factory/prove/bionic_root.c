@@ -45,8 +45,32 @@ static char *find(const char *dir, const struct part *part)
     return NULL;
 }
 
+/* A link there that leads nowhere, or into a circle: copied without what it points to. Caller frees;
+ * NULL: there is none. */
+static char *find_dangling(const char *dir, const struct part *part)
+{
+    for (size_t i = 0; i <= sizeof part->places / sizeof *part->places; i++) {
+        bool flat = i == sizeof part->places / sizeof *part->places || !part->places[i];
+        char *path = tp_join(dir, flat ? part->name : part->places[i]);
+        if (tp_exists(path) && !tp_is_file(path) && !tp_is_dir(path))
+            return path;
+        free(path);
+        if (flat)
+            break;
+    }
+    return NULL;
+}
+
 static int no_part(const char *dir, const struct part *part, struct tp_error *e)
 {
+    char *dangling = find_dangling(dir, part);
+    if (dangling) {
+        int bad = tp_fail(e, TP_STATUS_INPUT, -ENOENT, dangling,
+                          "copy the file that it points to from the phone (docs/proving.md)",
+                          "is a link that leads to no file");
+        free(dangling);
+        return bad;
+    }
     char *todo = tp_asprintf("a phone has it as /%s%s%s: `adb pull` it into %s (docs/proving.md)",
                              part->places[0], part->places[1] ? " or /" : "",
                              part->places[1] ? part->places[1] : "", dir);
@@ -59,9 +83,11 @@ static int no_part(const char *dir, const struct part *part, struct tp_error *e)
 static int check_part(const char *path, struct tp_error *e)
 {
     struct tp_elf *elf;
-    int r = tp_elf_open(path, &elf, e);
-    if (r)
-        return r;
+    struct tp_error why = {0};
+    int r = tp_elf_open(path, &elf, &why);
+    if (r) /* its advice is for drivers */
+        return tp_fail(e, why.status, r, path, "copy it from the phone again (docs/proving.md)", "%s",
+                       why.what);
     if (elf->class_bits != 64 || elf->machine != EM_AARCH64 || elf->type != ET_DYN)
         r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, path, "take the 64-bit files of an arm64 phone",
                     "is not an arm64 program or library");

@@ -74,6 +74,9 @@ bool tp_expect_needs_run(const struct tp_expect *x);
 /* Is it about this chip? generation: "A7XX"; NULL: not known. */
 bool tp_expect_is_on(const struct tp_expect *x, const char *chip, const char *generation);
 
+/* Is it a register that the simulator watches without asking, by Mesa's name? */
+bool tp_expect_knows_register(const char *name);
+
 /* Does it hold? detail: receives a sentence that says what was seen; caller frees. */
 bool tp_expect_holds(const struct tp_expect *x, const struct tp_seen *seen, char **detail);
 

@@ -37,6 +37,14 @@ static bool number_of(const json_t *value, uint64_t *out)
     return true;
 }
 
+bool tp_expect_knows_register(const char *name)
+{
+    size_t i = 0, n = sizeof registers / sizeof *registers;
+    while (i < n && strcmp(registers[i].name, name) != 0)
+        i++;
+    return i < n;
+}
+
 /* The element of a list of registers that is about this one. */
 static const json_t *of_register(const json_t *list, const char *key)
 {

@@ -21,6 +21,7 @@ struct tp_promise {
 struct tp_promises {
     struct tp_promise *at;
     int n, cap;
+    bool has_chips; /* there is a TP_CHIPS_FILE */
 };
 
 /*
@@ -28,7 +29,8 @@ struct tp_promises {
  * note (NULL: a driver that turnpike did not build, which promises nothing). A patch's own line is
  * promised where the patch was applied, an edit's where that edit was; what is `on` chips that the
  * driver does not know is no promise, and a run on several chips is a promise each. Errors: those of
- * the files; -EINVAL (INPUT) for a line that is wrong.
+ * the files; -EINVAL (INPUT) for a line that is wrong, or `on` chips of which neither the simulator nor
+ * the driver knows one.
  */
 int tp_promises_read(const char *patches_dir, const json_t *note, struct tp_promises *out,
                      struct tp_error *e);
@@ -49,5 +51,10 @@ bool tp_promises_is_run(const struct tp_promises *p, int i);
 /* Holds all that ask for the same run as promise i. */
 bool tp_promises_keep_run(const struct tp_promises *p, int i, const struct tp_seen *seen,
                           json_t *checks);
+
+/* Reads every `proof` line of patches_dir and its chips.expect, whatever driver they are about.
+ * -EINVAL (INPUT) with file and line for one that is wrong, or names a check, call, field or register
+ * that there is not. */
+int tp_promises_check(const char *patches_dir, struct tp_error *e);
 
 #endif

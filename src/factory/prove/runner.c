@@ -13,6 +13,7 @@
 #include "base/fs.h"
 #include "base/parts.h"
 #include "base/proc.h"
+#include "factory/kgsl/log.h"
 #include "factory/prove/bionic_root.h"
 
 enum { RUN_MS = 30000, EMULATED_MS = 90000, TRY_MS = 20000, MAX_LOG = 64 << 20, MAX_ARGUMENTS = 24 };
@@ -225,8 +226,9 @@ static int judge_try(const struct tp_runner *r, int status, const char *said,
                        "take all five files from one phone (docs/proving.md)",
                        "no program starts with this runtime: %.1500s", what);
     return tp_fail(e, TP_STATUS_MISSING, -ENOEXEC, r->client,
-                   "run turnpike where it was built or installed, without limits on memory (ulimit -v) "
-                   "or processes",
+                   r->how == TP_RUNS_QEMU ?
+                       "apt-get install --reinstall qemu-user-static; lift limits (ulimit -a)" :
+                       "run turnpike where it was built or installed; lift limits (ulimit -a)",
                    "turnpike's own client does not start here%s: %.1200s",
                    r->how == TP_RUNS_QEMU ? " under " QEMU : "", what);
 }
@@ -367,6 +369,9 @@ int tp_runner_run(const struct tp_runner *r, const char *driver, const char *chi
         result = tp_fail(e, ran.status, out->status, ran.where, ran.todo, "%s", ran.what);
     if (!result)
         result = read_log(log, out->calls, e);
+    if (!result && strstr(tp_buf_str(&err), TP_KGSL_LOG_LOST))
+        result = tp_fail(e, TP_STATUS_INPUT, -EIO, work, "make room there, or name another place (TMPDIR)",
+                         "the simulator's log cannot be written");
     tp_remove_tree(log, NULL);
     size_t skip = err.len > MAX_SAID ? err.len - MAX_SAID : 0;
     out->said = tp_strdup(tp_buf_str(&err) + skip);
