@@ -143,3 +143,37 @@ char *tp_buf_take(struct tp_buf *b)
     *b = (struct tp_buf){0};
     return s;
 }
+
+/* How many bytes the character at s has; 0: it is not UTF-8 (overlong, a surrogate, cut). */
+static size_t utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = 0;
+    if (s[0] >= 0xc2 && s[0] < 0xf5)
+        n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0;
+    return n;
+}
+
+char *tp_printable(const char *text)
+{
+    struct tp_buf out = {0};
+    for (const unsigned char *s = (const unsigned char *)(text ? text : ""); *s;) {
+        size_t n = utf8_length(s);
+        bool control = (*s < ' ' && *s != '\n') || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+        if (n && !control)
+            tp_buf_add(&out, s, n);
+        else
+            for (size_t i = 0; i < (n ? n : 1); i++)
+                tp_buf_addf(&out, "\\x%02x", s[i]);
+        s += n ? n : 1;
+    }
+    return tp_buf_take(&out);
+}

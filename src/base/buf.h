@@ -32,6 +32,10 @@ char *tp_strdup(const char *s);
 char *tp_strndup(const char *s, size_t n);
 char *tp_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* The text, fit for a terminal and for JSON: a control character other than a line's end, and what is
+ * no UTF-8, as "\\x1b". NULL: an empty text. Caller frees. */
+char *tp_printable(const char *text);
+
 /* Grows an array so that one more element fits: TP_PUSH(arr, n, cap) = value. */
 #define TP_PUSH(arr, n, cap)                                                                       \
     (*((n) == (cap) ? ((arr) = tp_realloc((arr), (cap) = (cap) ? (cap) * 2 : 8, sizeof *(arr)),    \

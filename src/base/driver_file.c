@@ -63,19 +63,29 @@ static bool is_library(const char *entry)
     return n > 3 && !strcmp(entry + n - 3, ".so");
 }
 
-static int read_archive(const char *path, const struct tp_buf *file, struct tp_buf *out,
+/* file stays the caller's while the archive is open. */
+static int open_archive(const char *path, const struct tp_buf *file, zip_t **zip,
                         struct tp_error *e)
 {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(file->data, file->len, 0, &error);
-    zip_t *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
+    *zip = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
     zip_error_fini(&error);
-    if (!zip) {
-        if (source)
-            zip_source_free(source);
-        return damaged(path, "the archive is damaged", e);
-    }
+    if (*zip)
+        return 0;
+    if (source)
+        zip_source_free(source);
+    return damaged(path, "the archive is damaged", e);
+}
+
+static int read_archive(const char *path, const struct tp_buf *file, struct tp_buf *out,
+                        struct tp_error *e)
+{
+    zip_t *zip;
+    int opened = open_archive(path, file, &zip, e);
+    if (opened)
+        return opened;
     zip_int64_t n = zip_get_num_entries(zip, 0), found = -1;
     bool several = false;
     char *library = n <= MAX_ENTRIES ? library_name(zip, n) : NULL;
@@ -120,6 +130,34 @@ int tp_driver_read(const char *path, struct tp_buf *out, bool *in_archive, struc
         r = damaged(path, "it is neither an ELF file nor a zip", e);
     if (!r && (out->len < 4 || memcmp(out->data, "\177ELF", 4) != 0))
         r = damaged(path, "the library in the archive is no ELF file", e);
+    tp_buf_finish(&file);
+    return r;
+}
+
+int tp_driver_read_meta(const char *path, struct tp_buf *out, struct tp_error *e)
+{
+    struct tp_buf file = {0};
+    zip_t *zip = NULL;
+    zip_int64_t found = -1;
+    tp_buf_clear(out);
+    int r = tp_read_file(path, TP_DRIVER_MAX_BYTES, &file, e);
+    if (!r)
+        r = open_archive(path, &file, &zip, e);
+    for (zip_int64_t i = 0; !r && i < zip_get_num_entries(zip, 0); i++) {
+        const char *entry = zip_get_name(zip, (zip_uint64_t)i, 0);
+        if (!entry || strcmp(base_name(entry), "meta.json") != 0)
+            continue;
+        if (found >= 0)
+            r = damaged(path, "the archive has several meta.json", e);
+        found = i;
+    }
+    if (!r && found < 0)
+        r = tp_fail(e, TP_STATUS_FAILED, -ENOENT, path, "pack the driver with one",
+                    "the archive has no meta.json");
+    else if (!r && read_entry(zip, (zip_uint64_t)found, MAX_META, out))
+        r = damaged(path, "the archive's meta.json is damaged or too large", e);
+    if (zip)
+        zip_discard(zip);
     tp_buf_finish(&file);
     return r;
 }

@@ -17,4 +17,11 @@
  */
 int tp_driver_read(const char *path, struct tp_buf *out, bool *in_archive, struct tp_error *e);
 
+/*
+ * The text of the meta.json of the archive at path, into *out (emptied first; the caller's). Errors:
+ * those of tp_read_file; -ENOENT (status FAILED) where the archive has none, -EINVAL (status INPUT) where
+ * it has several, one too large or a damaged one, or is no archive.
+ */
+int tp_driver_read_meta(const char *path, struct tp_buf *out, struct tp_error *e);
+
 #endif

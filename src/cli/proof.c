@@ -1,6 +1,7 @@
 #include "cli/proof.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *text_of(const json_t *o, const char *key)
@@ -54,8 +55,8 @@ static void add_faults(const json_t *faults, struct tp_buf *out)
     static const char *const counts[] = {"success", "errors", "crashes", "hangs", "leaks", "wrong"};
     size_t i;
     json_t *item;
-    tp_buf_addf(out, "Under %lld fault schedules:",
-                (long long)json_integer_value(json_object_get(faults, "schedules")));
+    long long schedules = (long long)json_integer_value(json_object_get(faults, "schedules"));
+    tp_buf_addf(out, "Under %lld fault schedule%s:", schedules, schedules == 1 ? "" : "s");
     for (i = 0; i < sizeof counts / sizeof *counts; i++)
         tp_buf_addf(out, "%s %s %lld", i ? "," : "", counts[i],
                     (long long)json_integer_value(json_object_get(faults, counts[i])));
@@ -65,6 +66,15 @@ static void add_faults(const json_t *faults, struct tp_buf *out)
                     text_of(item, "outcome"), text_of(item, "detail"), text_of(item, "chip"),
                     (long long)json_integer_value(json_object_get(item, "seed")),
                     text_of(item, "schedule"));
+}
+
+/* What comes from a driver does not reach the terminal as it is. */
+static void make_printable(struct tp_buf *b)
+{
+    char *clean = tp_printable(tp_buf_str(b));
+    tp_buf_clear(b);
+    tp_buf_adds(b, clean);
+    free(clean);
 }
 
 void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
@@ -81,7 +91,10 @@ void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
         add_chip(item, out);
     if (json_object_get(report, "faults"))
         add_faults(json_object_get(report, "faults"), out);
-    tp_buf_addf(out, "%s\n", holds(report) ? "Proved." : "NOT proved.");
+    json_array_foreach(json_object_get(report, "notes"), i, item)
+        tp_buf_addf(out, "Note: %s\n", json_string_value(item));
+    tp_buf_addf(out, "%s\n", text_of(report, "verdict"));
+    make_printable(out);
 }
 
 /* The first that fail, and how many more. */
@@ -109,7 +122,7 @@ void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out
         proved += !strcmp(text_of(chip, "status"), "proved");
         failed += !strcmp(text_of(chip, "status"), "failed");
     }
-    if (json_array_size(chips))
+    if (proved || failed)
         tp_buf_addf(out, "  %c %s on %zu simulated chips", variant,
                     holds(report) ? "is proved" : "FAILS", holds(report) ? proved : failed);
     else
@@ -120,5 +133,6 @@ void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out
     tp_buf_addf(out, "\n");
     add_failures(json_object_get(report, "static"), "    ", out);
     add_failed_chips(chips, failed, out);
-    trim(out, '\n');
+    tp_buf_addf(out, "    %s", text_of(report, "verdict"));
+    make_printable(out);
 }

@@ -84,6 +84,25 @@ static void an_array_grows_by_pushing(void **state)
     free(at);
 }
 
+static void what_is_printable_has_no_control_characters_and_is_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *printable;
+    } cases[] = {
+        {"two\nlines", "two\nlines"},      {"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
+        {"\x1b[31mred", "\\x1b[31mred"},   {"\xff\xfe", "\\xff\\xfe"},
+        {"\xc3", "\\xc3"},                 {"\xc2\x9b" "2J", "\\xc2\\x9b2J"},
+        {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, {"\xc0\x80", "\\xc0\\x80"},
+        {"\x7f\t\r", "\\x7f\\x09\\x0d"},    {NULL, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *got = tp_printable(cases[i].text);
+        assert_string_equal(got, cases[i].printable);
+        free(got);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -92,6 +111,7 @@ int main(void)
         cmocka_unit_test(formats_of_any_length_arrive_whole),
         cmocka_unit_test(a_splice_replaces_bytes_in_the_middle),
         cmocka_unit_test(an_array_grows_by_pushing),
+        cmocka_unit_test(what_is_printable_has_no_control_characters_and_is_utf8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

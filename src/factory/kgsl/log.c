@@ -16,6 +16,7 @@
 #define HIGH_FD 200
 
 static atomic_int log_fd = -1;
+static atomic_bool lost; /* a line could not be written, and that was said */
 
 int tp_kgsl_log_open(const char *path)
 {
@@ -169,15 +170,23 @@ void tp_kgsl_line_list_end(struct tp_kgsl_line *line)
     put(line, "}]", 2);
 }
 
+static void say_lost(void)
+{
+    static const char text[] = "turnpike-kgsl: " TP_KGSL_LOG_LOST "\n";
+    ssize_t n = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)n; /* there is nobody else to tell */
+}
+
 void tp_kgsl_line_end(struct tp_kgsl_line *line)
 {
     int saved = errno, fd = atomic_load(&log_fd);
     tp_kgsl_line_list_end(line);
     if (line->on && fd >= 0) {
         put(line, "}\n", 2);
-        /* A line that cannot be written is lost; the client must not notice. */
-        if (write(fd, line->text, line->length) < 0)
-            errno = saved;
+        /* A line that cannot be written is lost: the client must not notice, its user must. */
+        ssize_t n = write(fd, line->text, line->length);
+        if (n != (ssize_t)line->length && !atomic_exchange(&lost, true))
+            say_lost();
     }
     errno = saved;
 }

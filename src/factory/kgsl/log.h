@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What is said on standard error, once, when a line cannot be written. */
+#define TP_KGSL_LOG_LOST "the log cannot be written"
+
 struct tp_kgsl_line {
     char text[4096];
     size_t length;

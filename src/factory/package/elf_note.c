@@ -1,6 +1,7 @@
 #include "factory/package/elf_note.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 static int malformed(const char *where, struct tp_error *e, const char *what)
@@ -9,16 +10,44 @@ static int malformed(const char *where, struct tp_error *e, const char *what)
                    "its ELF note `%s` %s", TP_NOTE_OWNER, what);
 }
 
+static bool is_one_of(const char *text, const char *const *words)
+{
+    while (*words && strcmp(*words, text) != 0)
+        words++;
+    return *words != NULL;
+}
+
 static int check_patches(const json_t *list, const char *where, struct tp_error *e)
 {
     if (!json_is_array(list))
         return malformed(where, e, "has no array \"patches\"");
+    static const char *const states[] = {"applied", "already", "absorbed", "not-applicable",
+                                         "drifted", "failed",  "off",      NULL};
     size_t i;
     const json_t *patch;
     json_array_foreach(list, i, patch) {
         if (!json_is_string(json_object_get(patch, "id")) ||
             !json_is_string(json_object_get(patch, "state")))
             return malformed(where, e, "lists a patch without a string \"id\" or \"state\"");
+        if (!is_one_of(json_string_value(json_object_get(patch, "state")), states))
+            return malformed(where, e, "has a patch in a state that there is not");
+    }
+    return 0;
+}
+
+/* The table of chips, where there is one. */
+static int check_chips(const json_t *list, const char *where, struct tp_error *e)
+{
+    size_t i;
+    const json_t *chip;
+    if (list && !json_is_array(list))
+        return malformed(where, e, "has \"chips\" that are no array");
+    json_array_foreach(list, i, chip) {
+        if (!json_is_string(json_object_get(chip, "name")) ||
+            !json_is_string(json_object_get(chip, "generation")) ||
+            !json_is_array(json_object_get(chip, "chip_ids")))
+            return malformed(where, e,
+                             "lists a chip without \"name\", \"generation\" or \"chip_ids\"");
     }
     return 0;
 }
@@ -38,7 +67,15 @@ static int check_fields(const json_t *note, const char *where, struct tp_error *
             return tp_fail(e, TP_STATUS_INPUT, -EBADMSG, where, "build the driver again",
                            "its ELF note `%s` has no string \"%s\"", TP_NOTE_OWNER, texts[i]);
     }
-    return check_patches(json_object_get(note, "patches"), where, e);
+    static const char *const variants[] = {"b", "p", NULL};
+    static const char *const targets[] = {"host", "host-android", "linux-arm64", "android-arm64",
+                                          NULL};
+    if (!is_one_of(json_string_value(json_object_get(note, "variant")), variants))
+        return malformed(where, e, "is of a variant that is neither b nor p");
+    if (!is_one_of(json_string_value(json_object_get(note, "target")), targets))
+        return malformed(where, e, "is of a target that there is not");
+    int r = check_patches(json_object_get(note, "patches"), where, e);
+    return r ? r : check_chips(json_object_get(note, "chips"), where, e);
 }
 
 int tp_note_from_elf(const struct tp_elf *elf, json_t **out, struct tp_error *e)

@@ -18,7 +18,9 @@
 #define TP_NOTE_MAX_BYTES ((size_t)64 << 10)
 
 /*
- * The note's object, with the fields above checked for presence and type (more may be there).
+ * The note's object, with the fields above checked for presence and type, variant, target and states
+ * for being one that there is, and "chips", where it is there, for its entries' names, generations and
+ * ids (more may be there).
  * *out: a new reference for the caller; NULL on failure. Errors: -ENOENT (status FAILED) when the
  * file has no such note, -EBADMSG when it is not such an object or stands there twice, -EFBIG when
  * it is longer than TP_NOTE_MAX_BYTES, and those of tp_elf_open.

@@ -31,3 +31,8 @@ char *tp_books_left(const json_t *calls, bool *closed)
     tp_buf_finish(&left);
     return NULL;
 }
+
+bool tp_books_were_opened(const json_t *facts)
+{
+    return json_integer_value(json_object_get(facts, "device_count")) > 0;
+}

@@ -12,4 +12,10 @@
  */
 char *tp_books_left(const json_t *calls, bool *closed);
 
+/* What is said of a run whose log lacks its end. */
+#define TP_BOOKS_NOT_WHOLE "the simulator's log is not whole: nothing is proved by it"
+
+/* Did the client see a device, so that there must be books of it? facts: the client's, borrowed. */
+bool tp_books_were_opened(const json_t *facts);
+
 #endif

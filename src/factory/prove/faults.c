@@ -24,11 +24,14 @@ static char *result_in(const char *detail)
     return at ? tp_strndup(at, strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")) : NULL;
 }
 
-/* Does CHECK fail with a result that says so? A success where an error is right says nothing. */
+/* Does CHECK fail with a result that says so? A success where an error is right says nothing, and no
+ * more does a state that is not so (VK_NOT_READY, VK_EVENT_RESET). */
 static bool tells_error(const json_t *check)
 {
+    static const char error[] = "VK_ERROR_";
     char *result = result_in(json_string_value(json_object_get(check, "detail")));
-    bool tells = result && strcmp(result, "VK_SUCCESS") != 0;
+    bool tells = result && (!strncmp(result, error, sizeof error - 1) ||
+                            !strcmp(result, "VK_TIMEOUT"));
     free(result);
     return tells;
 }
@@ -70,6 +73,10 @@ enum tp_fault_outcome tp_fault_judge(const struct tp_run_result *run, char **det
     bool closed;
     if ((*detail = tp_books_left(run->calls, &closed)))
         return TP_FAULT_LEAK;
+    if (!closed && tp_books_were_opened(run->facts)) {
+        *detail = tp_strdup(TP_BOOKS_NOT_WHOLE);
+        return TP_FAULT_WRONG;
+    }
     const json_t *check = failed_check(run->checks, true);
     if (check) {
         *detail = told(check);

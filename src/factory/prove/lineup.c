@@ -1,9 +1,9 @@
 #include "factory/prove/lineup.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "factory/chips/chips.h"
@@ -87,6 +87,27 @@ void tp_lineup_make(const json_t *table, struct tp_lineup *out)
         if (!there)
             add(out, table_chip(table, entry));
     }
+}
+
+/* A name without what all have: "740" of "Turnip Adreno (TM) 740", "FD740" and "A740"; "A32" of "FDA32". */
+static const char *bare(const char *name)
+{
+    static const char *const prefixes[] = {"Turnip ", "Adreno (TM) ", "Adreno ", "Adreno", "FD"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t n = strlen(prefixes[i]);
+        if (!strncasecmp(name, prefixes[i], n))
+            name += n;
+    }
+    bool is_model = (*name == 'A' || *name == 'a') && strspn(name + 1, "0123456789") == 3;
+    return name + is_model;
+}
+
+bool tp_lineup_is_called(const struct tp_lineup_chip *chip, const char *text)
+{
+    struct tp_kgsl_chip one;
+    if (!strncasecmp(text, "0x", 2))
+        return chip->chip_id && !tp_kgsl_chip_find(text, &one) && one.chip_id == chip->chip_id;
+    return !strcasecmp(bare(text), bare(chip->name));
 }
 
 void tp_lineup_finish(struct tp_lineup *l)

@@ -3,6 +3,7 @@
 #define TP_FACTORY_PROVE_LINEUP_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,13 @@ struct tp_lineup {
  * known: then every chip runs.
  */
 void tp_lineup_make(const json_t *table, struct tp_lineup *out);
+
+/*
+ * Is it the chip that a user means by text? Its name or the device's as a report has it ("FD740",
+ * "Turnip Adreno (TM) 740", "Adreno 740", "A740", "740"), whatever the case, or its id ("0x43050a01").
+ */
+bool tp_lineup_is_called(const struct tp_lineup_chip *chip, const char *text);
+
 void tp_lineup_finish(struct tp_lineup *l);
 
 #endif

@@ -1,6 +1,7 @@
 #include "factory/prove/promises.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,40 @@ static int parse(const struct reader *r, const char *text, const char *where, st
     return err;
 }
 
+/* Is one of this shape, or of this generation, known to the simulator or to the driver? */
+static bool is_known(const json_t *note, const char *glob)
+{
+    size_t i, n;
+    const struct tp_kgsl_chip *chips = tp_kgsl_chips(&n);
+    const json_t *chip;
+    bool known = false;
+    for (i = 0; i < n && !known; i++) {
+        const char generation[] = {'A', (char)('0' + chips[i].generation), 'X', 'X', 0};
+        known = !fnmatch(glob, chips[i].name, 0) || !strcmp(glob, generation);
+    }
+    json_array_foreach(json_object_get(note, "chips"), i, chip)
+    {
+        const char *name = json_string_value(json_object_get(chip, "name"));
+        const char *generation = json_string_value(json_object_get(chip, "generation"));
+        known = known || (name && !fnmatch(glob, name, 0)) ||
+                (generation && !strcmp(glob, generation));
+    }
+    return known;
+}
+
+/* A chip that nobody knows is misspelt: its promise would be about nothing. */
+static int check_on(const struct reader *r, const struct tp_expect *x, const char *where)
+{
+    for (int i = 0; i < x->n_on; i++) {
+        if (!is_known(r->note, x->on[i]))
+            return tp_fail(r->e, TP_STATUS_INPUT, -EINVAL, where,
+                           "names are those of `turnpike chips TREE` (FD740, FD7*, \"Adreno X1-85\", "
+                           "A7XX), in this case",
+                           "there is no chip '%s', on which `proof` is to hold", x->on[i]);
+    }
+    return 0;
+}
+
 /* Takes what was parsed: once for each chip that a run is to be made on. Text that is parsed already
  * has nothing wrong with it. */
 static void promise(const struct reader *r, const char *id, const char *text, struct tp_expect *x)
@@ -130,7 +165,10 @@ static int read_line(const struct reader *r, const struct tp_patch *patch,
 {
     struct tp_expect x;
     int err = parse(r, text, patch->file, &x);
-    if (!err && is_meant(r->note, patch, edit, &x) && is_made(r->note, patch, edit))
+    bool meant = !err && is_meant(r->note, patch, edit, &x) && is_made(r->note, patch, edit);
+    if (meant)
+        err = check_on(r, &x, patch->file);
+    if (meant && !err)
         promise(r, patch->id, text, &x);
     else
         tp_expect_finish(&x);
@@ -176,6 +214,8 @@ static int read_chip_line(const struct reader *r, const char *line, const char *
     }
     int err = parse(r, line, where, &x);
     const char *variant = json_string_value(json_object_get(r->note, "variant"));
+    if (!err && variant)
+        err = check_on(r, &x, where);
     if (!err && variant && (!x.variant || x.variant == *variant))
         promise(r, TP_CHIPS_PROMISE, line, &x);
     else
@@ -187,7 +227,10 @@ static int read_chips(const struct reader *r, const char *patches_dir)
 {
     struct tp_buf text = {0};
     char *path = tp_join(patches_dir, TP_CHIPS_FILE);
-    int err = tp_exists(path) ? tp_read_file(path, 1 << 20, &text, r->e) : 0, number = 1;
+    int err = 0, number = 1;
+    r->out->has_chips = tp_exists(path);
+    if (r->out->has_chips)
+        err = tp_read_file(path, 1 << 20, &text, r->e);
     for (const char *s = tp_buf_str(&text); *s && !err; number++) {
         const char *end = strchrnul(s, '\n');
         char *line = tp_strndup(s, (size_t)(end - s));

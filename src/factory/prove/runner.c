@@ -78,7 +78,7 @@ int tp_runner_init(struct tp_runner *r, const struct tp_elf *elf, const char *bi
         r->why = tp_strdup("it is for another machine than x86-64 and arm64");
         return 0;
     }
-    if (!needs(elf, "libc.so.6")) {
+    if (needs(elf, "libc.so")) { /* bionic's; glibc's is libc.so.6 */
         if (arm64 && bionic_root)
             return init_bionic(r, bionic_root, e);
         r->why = tp_strdup(arm64 ? "it needs bionic, Android's C library: only the file itself is "

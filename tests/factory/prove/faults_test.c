@@ -28,6 +28,7 @@ static enum tp_fault_outcome judge(bool done, int status, const char *checks, co
     struct tp_run_result run = {.done = done, .status = status, .said = (char *)"said last"};
     run.checks = json_loads(checks, 0, NULL);
     run.calls = json_loads(calls, 0, NULL);
+    run.facts = json_pack("{s:i}", "device_count", strstr(calls, "open") != NULL);
     assert_non_null(run.checks);
     assert_non_null(run.calls);
     char *detail;
@@ -37,6 +38,7 @@ static enum tp_fault_outcome judge(bool done, int status, const char *checks, co
     if (!words)
         assert_null(detail);
     free(detail);
+    json_decref(run.facts);
     json_decref(run.checks);
     json_decref(run.calls);
     return outcome;
@@ -124,6 +126,28 @@ static void a_wrong_result_without_an_error_is_wrong(void **state)
     assert_true(tp_fault_is_failure(TP_FAULT_WRONG));
 }
 
+static void a_state_that_is_not_so_tells_no_error(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(true, 1,
+                           "[" FAILS("fence", "vkGetFenceStatus: VK_NOT_READY (1), where VK_SUCCESS "
+                                              "is right") "]",
+                           BALANCED, "VK_NOT_READY"),
+                     TP_FAULT_WRONG);
+    assert_int_equal(judge(true, 1, "[" FAILS("event", "VK_EVENT_RESET (4)") "]", BALANCED, "RESET"),
+                     TP_FAULT_WRONG);
+}
+
+static void a_log_without_its_end_proves_nothing(void **state)
+{
+    (void)state;
+    assert_int_equal(judge(true, 0, "[" HOLDS "]", "[{\"call\": \"open\"}]", "not whole"),
+                     TP_FAULT_WRONG);
+    assert_int_equal(judge(true, 1, "[" FAILS("fill", "VK_ERROR_DEVICE_LOST (-4)") "]",
+                           "[{\"call\": \"open\"}]", "not whole"),
+                     TP_FAULT_WRONG);
+}
+
 static void books_that_were_never_closed_say_nothing(void **state)
 {
     (void)state;
@@ -148,6 +172,8 @@ int main(void)
         cmocka_unit_test(a_run_out_of_time_hangs),
         cmocka_unit_test(what_is_left_behind_is_a_leak_with_an_error_too),
         cmocka_unit_test(a_wrong_result_without_an_error_is_wrong),
+        cmocka_unit_test(a_state_that_is_not_so_tells_no_error),
+        cmocka_unit_test(a_log_without_its_end_proves_nothing),
         cmocka_unit_test(books_that_were_never_closed_say_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

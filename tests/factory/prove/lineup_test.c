@@ -121,6 +121,25 @@ static void without_a_table_every_chip_of_the_simulator_runs(void **state)
     tp_lineup_finish(&l);
 }
 
+static void a_chip_is_called_as_reports_print_it(void **state)
+{
+    (void)state;
+    struct tp_lineup l;
+    tp_lineup_make(NULL, &l);
+    const struct tp_lineup_chip *chip = find(&l, "FD740");
+    static const char *const names[] = {"FD740",      "fd740", "740", "A740", "Adreno 740",
+                                        "0x43050a01", "Adreno (TM) 740", "Turnip Adreno (TM) 740"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_true(tp_lineup_is_called(chip, names[i]));
+    static const char *const others[] = {"FD740v3", "A74", "74", "0x43050a00", "0x", "A", "AA740"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(tp_lineup_is_called(chip, others[i]));
+    assert_true(tp_lineup_is_called(find(&l, "FDA32"), "Turnip Adreno (TM) A32"));
+    assert_true(tp_lineup_is_called(find(&l, "Adreno X1-85"), "x1-85"));
+    assert_true(tp_lineup_is_called(find(&l, "Adreno (TM) 830"), "A830"));
+    tp_lineup_finish(&l);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +148,7 @@ int main(void)
         cmocka_unit_test(each_chip_is_told_once_and_why),
         cmocka_unit_test(a_chip_that_is_another_in_this_table_is_told_so),
         cmocka_unit_test(without_a_table_every_chip_of_the_simulator_runs),
+        cmocka_unit_test(a_chip_is_called_as_reports_print_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

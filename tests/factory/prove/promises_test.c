@@ -129,7 +129,7 @@ static void the_table_of_chips_is_held_with_the_patches(void **state)
     struct folder *f = *state;
     put(f, TP_CHIPS_FILE, "# a comment\n\nfact every is 1\np fact only-p is 1\n"
                           "because two fact of-two is 1\nbecause two b fact of-b is 1\n"
-                          "on FD9* fact unknown is 1\non A7XX fact seventh is 1\n");
+                          "on FD725 fact unknown is 1\non A7XX fact seventh is 1\n");
     expect_names(f, note_of("host", "b", "[{'id': 'two', 'state': 'absorbed'}]"), "every seventh");
     expect_names(f, note_of("host", "p", "[]"),
                  "whole in-p first second every only-p of-two seventh");
@@ -154,6 +154,25 @@ static void a_wrong_line_of_the_table_is_named(void **state)
 }
 
 /* FD643 is in the driver's table, and no KGSL id reaches it. */
+static void a_chip_that_nobody_knows_is_an_error(void **state)
+{
+    struct folder *f = *state;
+    static const char *const bad[] = {"\non fd740 fact a is 1", "\non 740 fact a is 1",
+                                      "\non FD740,FD9* fact a is 1", "\non A5XX fact a is 1"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put(f, TP_CHIPS_FILE, bad[i]);
+        json_t *note = note_of("host", "b", "[]");
+        assert_int_equal(tp_promises_read(f->path, note, &f->promises, &f->e), -EINVAL);
+        assert_non_null(strstr(f->e.what, "there is no chip"));
+        assert_non_null(strstr(f->e.where, ":2"));
+        tp_promises_finish(&f->promises);
+        json_decref(note);
+    }
+    put(f, TP_CHIPS_FILE, "on A8XX,FD643 fact a is 1"); /* of the simulator's, of the driver's */
+    expect_names(f, note_of("host", "b", "[]"), "whole in-b first a");
+    assert_true(f->promises.has_chips);
+}
+
 static void a_run_on_several_chips_is_a_promise_each(void **state)
 {
     struct folder *f = *state;
@@ -256,6 +275,7 @@ int main(void)
         IN_FOLDER(what_the_note_calls_applied_is_promised),
         IN_FOLDER(an_edit_promises_by_its_own_state),
         IN_FOLDER(the_table_of_chips_is_held_with_the_patches),
+        IN_FOLDER(a_chip_that_nobody_knows_is_an_error),
         IN_FOLDER(a_wrong_line_of_the_table_is_named),
         IN_FOLDER(a_run_on_several_chips_is_a_promise_each),
         IN_FOLDER(a_run_holds_only_where_the_clients_checks_do),
