@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/proc.h"
+#include "frames/server/shown.h"
 
 #define QUEUE 8u /* the core has at most four pictures of a CRTC under way */
 #define SILENCE_NS INT64_C(1000000000)
@@ -41,7 +42,7 @@ struct tp_publisher {
     struct tp_kms_mode mode;
     bool vrr;
     struct tp_publisher_report report;
-    struct tp_server_shown shown;
+    struct tp_shown_record shown;
 };
 
 static void write_event(int fd)
@@ -150,11 +151,14 @@ static void publish(struct tp_publisher *p)
     const struct tp_kms_scanout *s = p->queue[i - 1].scanout;
     uint64_t serial = s->serial, sequence = p->tick.sequence;
     p->publishing = true;
+    tp_shown_published(&p->shown, serial); /* its first line may be told before this returns */
     pthread_mutex_unlock(&p->mutex);
     int r = hand_over(p, s);
     pthread_mutex_lock(&p->mutex);
     p->publishing = false;
     p->used_sequence = sequence;
+    if (r < 0)
+        tp_shown_withdraw(&p->shown, serial);
     if (r == -EAGAIN) /* with the next refresh */
         return;
     for (i = 0; i < p->queued && p->queue[i].scanout->serial != serial; i++)
@@ -192,11 +196,8 @@ static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
 static void on_shown(void *data, uint64_t serial, int64_t first_line_ns)
 {
     struct tp_publisher *p = data;
-    (void)serial;
     pthread_mutex_lock(&p->mutex);
-    if (p->shown.frames++ == 0)
-        p->shown.first_ns = first_line_ns;
-    p->shown.last_ns = first_line_ns;
+    tp_shown_first_line(&p->shown, serial, first_line_ns, p->tick.period_ns);
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -289,7 +290,7 @@ void tp_publisher_last_tick(
 void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out)
 {
     pthread_mutex_lock(&p->mutex);
-    *out = p->shown;
+    tp_shown_get(&p->shown, out);
     pthread_mutex_unlock(&p->mutex);
 }
 

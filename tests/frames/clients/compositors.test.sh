@@ -61,7 +61,8 @@ for compositor in weston sway cage; do
         ((status == 0)) || tail -n 30 err >&2
         check "$what: runs for its time" test $status -eq 0
         check "$what: its client's picture is on the screen" picture_is_there shown.png
-        check "$what: reports what it showed" json_holds '.schema == 1 and .frames >= 2' report.json
+        check "$what: reports what it showed" json_holds '.schema == 1 and .frames >= 2 and
+            ([.cadence[]] | add) == .frames - 1 and .interval_ms.max > 10 and .tears == null' report.json
     done
 done
 
