@@ -1,6 +1,6 @@
-/* Frames of the scan-out channel as a hostile peer sends them: the first byte says from which side and
- * with how many descriptors. What is accepted says the same again when it is written and read once
- * more, and no descriptor stays open. */
+/* Frames of the scan-out channel as a hostile peer sends them: the first byte says from which side
+ * and with how many descriptors. What is accepted says the same again when it is written and read
+ * once more, and no descriptor stays open. */
 #include <assert.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -20,8 +20,11 @@ static void again(const struct tp_scanout_frame *f, bool from_server)
 {
     uint8_t bytes[TP_SCANOUT_BYTES], second[TP_SCANOUT_BYTES];
     struct tp_scanout_frame g;
-    struct tp_frame frame = {.fourcc = f->fourcc, .flags = f->flags, .sequence = f->sequence,
-        .payload = bytes, .payload_bytes = tp_scanout_encode(f, bytes)};
+    struct tp_frame frame = {.fourcc = f->fourcc,
+        .flags = f->flags,
+        .sequence = f->sequence,
+        .payload = bytes,
+        .payload_bytes = tp_scanout_encode(f, bytes)};
     assert(frame.payload_bytes > 0 && frame.payload_bytes <= TP_SCANOUT_BYTES);
     give_fds(&frame, f->fd >= 0);
     assert(tp_scanout_decode(&frame, from_server, &g) == 0);

@@ -75,8 +75,14 @@ static void add_use(struct tp_notes *n, unsigned output, uint64_t serial, unsign
     else
         u = tp_calloc(1, sizeof *u);
     struct tp_buffer *b = tp_notes_buffer(n, id);
-    *u = (struct tp_use){.prev = o->last, .before = b->last, .buffer = b, .output = output,
-        .layer = layer, .serial = serial, .phase = TP_USE_SHOWN, .fence = -1};
+    *u = (struct tp_use){.prev = o->last,
+        .before = b->last,
+        .buffer = b,
+        .output = output,
+        .layer = layer,
+        .serial = serial,
+        .phase = TP_USE_SHOWN,
+        .fence = -1};
     *(o->last ? &o->last->next : &o->first) = u;
     o->last = u;
     *(b->last ? &b->last->sibling : &b->first) = u;

@@ -1,19 +1,20 @@
 /*
  * The server's side of the release protocol: what the panel reads, who is told of it, and when.
- * Pure: no socket, no clock, no lock. The caller brings events with their instants, one at a time, and
- * carries out what the ops ask for, in the order in which they ask. The same code runs in the server
- * and in the simulated world.
+ * Pure: no socket, no clock, no lock. The caller brings events with their instants, one at a time,
+ * and carries out what the ops ask for, in the order in which they ask. The same code runs in the
+ * server and in the simulated world.
  *
  * A *use* is a buffer in a layer of a picture that was handed to the panel. Its life: shown, from
  * before the apply; replaced, from before the apply of a picture without that buffer; fenced, once
  * the panel has said with which fence it stops reading; over, once that has signalled. A buffer's
  * state is the worst of its uses': shown, replaced, fenced, free. Each change goes to the boards
  * first, then into notes: one pending and one final note for each use that was replaced. Where the
- * next picture shows the same buffer again, the use goes on in the later one, and only that is told.
+ * next picture shows the same buffer again, the use goes on in the later one, and only that is
+ * told.
  *
- * A *peer* is a guest's connection. What it is sent never waits for it: for a peer without room only
- * the fact that a buffer has changed is kept, and once there is room it gets notes of how things
- * stand then (TP_SCANOUT_RESYNC). Memory is bounded by the limits.
+ * A *peer* is a guest's connection. What it is sent never waits for it: for a peer without room
+ * only the fact that a buffer has changed is kept, and once there is room it gets notes of how
+ * things stand then (TP_SCANOUT_RESYNC). Memory is bounded by the limits.
  *
  * Every wait ends: with a screen that went away all of its uses are over; a panel that has been
  * silent for a second about a replaced use, or whose fence has, is asked to show a blank; and where
@@ -68,8 +69,8 @@ void tp_notes_destroy(struct tp_notes *n);
 
 /* --- peers --- */
 
-/* A peer's hello has been answered. capabilities: what both sides have; with none of them it is sent
- * nothing but answers. peer_data: for the ops. -EMFILE past the limit. */
+/* A peer's hello has been answered. capabilities: what both sides have; with none of them it is
+ * sent nothing but answers. peer_data: for the ops. -EMFILE past the limit. */
 int tp_notes_connect(
     struct tp_notes *n, uint64_t capabilities, void *peer_data, struct tp_notes_peer **out);
 /* It died or left: its buffers go. */
@@ -101,8 +102,8 @@ void tp_notes_setting(
 /* --- the panels --- */
 
 /* A picture is about to be handed to the panel. serial: greater than all before on any output.
- * layers: the memory in each, all zeros: of no interest. The boards are written and the pending notes
- * sent when this returns. */
+ * layers: the memory in each, all zeros: of no interest. The boards are written and the pending
+ * notes sent when this returns. */
 void tp_notes_before_apply(struct tp_notes *n, unsigned output, uint64_t serial,
     const struct tp_identity *layers, unsigned n_layers, int64_t now_ns);
 /* What came of it: 0; -ENODEV: there is no screen, and nothing is on it; else what was shown before
@@ -126,12 +127,12 @@ void tp_notes_expire(struct tp_notes *n, int64_t now_ns);
 
 struct tp_notes_counts {
     unsigned peers, buffers, registrations, uses, fences; /* now */
-    uint64_t pending, final;  /* sent */
-    uint64_t resync;          /* notes that stood for others */
-    uint64_t coalesced;       /* notes that did not go by themselves */
-    uint64_t lost_fences;     /* that could not be sent */
-    uint64_t silent, forced;  /* blanks asked for; uses that ended so */
-    uint64_t ignored;         /* what belonged to nothing here */
+    uint64_t pending, final;                              /* sent */
+    uint64_t resync;                                      /* notes that stood for others */
+    uint64_t coalesced;                                   /* notes that did not go by themselves */
+    uint64_t lost_fences;                                 /* that could not be sent */
+    uint64_t silent, forced;                              /* blanks asked for; uses that ended so */
+    uint64_t ignored;                                     /* what belonged to nothing here */
 };
 void tp_notes_counts(const struct tp_notes *n, struct tp_notes_counts *out);
 

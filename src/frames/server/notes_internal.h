@@ -10,8 +10,8 @@ enum tp_use_phase { TP_USE_FENCED = 1, TP_USE_REPLACED, TP_USE_SHOWN }; /* the w
 
 /* A buffer in a layer of a picture. */
 struct tp_use {
-    struct tp_use *next, *prev;       /* the output's list, the oldest first */
-    struct tp_use *sibling, *before;  /* the buffer's list, the oldest first */
+    struct tp_use *next, *prev;      /* the output's list, the oldest first */
+    struct tp_use *sibling, *before; /* the buffer's list, the oldest first */
     struct tp_buffer *buffer;
     unsigned output, layer;
     uint64_t serial, replaced_by;
@@ -39,9 +39,9 @@ struct tp_registration {
     struct tp_buffer *buffer;
     struct tp_registration *next, *prev; /* the buffer's list */
     struct tp_buffer_name name;
-    int memory;                 /* owned; -1 */
+    int memory;                  /* owned; -1 */
     enum tp_board_state written; /* what the board says */
-    bool dirty;  /* something was not told: how it stands now is to be */
+    bool dirty;                  /* something was not told: how it stands now is to be */
     bool follow; /* it waits for something of which no note will come: tell it when it is free */
     bool asked;
     uint32_t asked_sequence;

@@ -93,11 +93,15 @@ static bool send_note(struct tp_notes *n, struct tp_registration *r, const struc
     bool fenced = u && what == TP_NOTE_FINAL && u->fence >= 0;
     if (what == TP_NOTE_FINAL)
         r->follow |= has_continued(b);
-    struct tp_scanout_frame f = {.fourcc = TP_FRAME_NOTE, .flags = flags,
+    struct tp_scanout_frame f = {.fourcc = TP_FRAME_NOTE,
+        .flags = flags,
         .fd = fenced ? u->fence : -1,
-        .u.note = {.buffer = r->name, .serial = u ? u->serial : b->last_serial,
-            .layer = u ? u->layer : b->last_layer, .what = what,
-            .kind = fenced ? u->kind : TP_FENCE_NONE, .low = low_of(r)}};
+        .u.note = {.buffer = r->name,
+            .serial = u ? u->serial : b->last_serial,
+            .layer = u ? u->layer : b->last_layer,
+            .what = what,
+            .kind = fenced ? u->kind : TP_FENCE_NONE,
+            .low = low_of(r)}};
     if (!send_fence(n, r, &f, &f.u.note.kind, &f.u.note.low))
         return false;
     if (what == TP_NOTE_FINAL && r->written == TP_BOARD_FREE)
@@ -128,8 +132,10 @@ void tp_notes_say(struct tp_notes *n, const struct tp_use *u, enum tp_note_what 
 static bool send_state(struct tp_notes *n, struct tp_registration *r)
 {
     const struct tp_use *u = r->buffer->first;
-    struct tp_scanout_frame f = {.fourcc = TP_FRAME_STATE, .flags = TP_SCANOUT_ANSWER,
-        .sequence = r->asked_sequence, .fd = -1,
+    struct tp_scanout_frame f = {.fourcc = TP_FRAME_STATE,
+        .flags = TP_SCANOUT_ANSWER,
+        .sequence = r->asked_sequence,
+        .fd = -1,
         .u.state = {.buffer = r->name, .low = low_of(r), .known = true}};
     if (r->written == TP_BOARD_FENCED && u == r->buffer->last) {
         f.fd = u->fence;
@@ -232,8 +238,7 @@ bool tp_notes_may_read(const struct tp_notes_peer *p)
     return !p->full;
 }
 
-static void answer(
-    struct tp_notes *n, struct tp_notes_peer *p, const struct tp_scanout_frame *f)
+static void answer(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_scanout_frame *f)
 {
     if (!p->full && send_frame(n, p, f))
         return;
@@ -325,8 +330,11 @@ void tp_notes_register(struct tp_notes *n, struct tp_notes_peer *p,
     const struct tp_buffer_name *name, int memory, uint32_t sequence)
 {
     struct tp_registration *r;
-    struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER, .flags = TP_SCANOUT_ANSWER,
-        .sequence = sequence, .fd = -1, .u.reg = {.buffer = *name}};
+    struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER,
+        .flags = TP_SCANOUT_ANSWER,
+        .sequence = sequence,
+        .fd = -1,
+        .u.reg = {.buffer = *name}};
     f.u.reg.result = take(n, p, name, memory, &r);
     if (!r) {
         if (memory >= 0)
@@ -360,8 +368,11 @@ void tp_notes_ask(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_b
     struct tp_registration *only = find(n, p, name);
     bool every = tp_buffer_name_equal(name, &all);
     if (!only && !every) {
-        const struct tp_scanout_frame f = {.fourcc = TP_FRAME_STATE, .flags = TP_SCANOUT_ANSWER,
-            .sequence = sequence, .fd = -1, .u.state = {.buffer = *name}};
+        const struct tp_scanout_frame f = {.fourcc = TP_FRAME_STATE,
+            .flags = TP_SCANOUT_ANSWER,
+            .sequence = sequence,
+            .fd = -1,
+            .u.state = {.buffer = *name}};
         n->counts.ignored++;
         answer(n, p, &f);
         return;
@@ -439,8 +450,7 @@ static void set(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_set
     send_settings(n, p);
 }
 
-void tp_notes_setting(
-    struct tp_notes *n, struct tp_notes_peer *p, const struct tp_setting_frame *s)
+void tp_notes_setting(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_setting_frame *s)
 {
     if (p) {
         set(n, p, s);

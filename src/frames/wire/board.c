@@ -37,8 +37,8 @@ void tp_board_wake(struct tp_board *b, unsigned index)
     syscall(SYS_futex, (uint32_t *)(void *)&b->words[index], FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Seals it, and opens it a second time in a way that cannot be written, for kernels that know no seal
- * for that. Answers the descriptor that goes to the guest; takes fd. */
+/* Seals it, and opens it a second time in a way that cannot be written, for kernels that know no
+ * seal for that. Answers the descriptor that goes to the guest; takes fd. */
 static int only_readable(int fd)
 {
     const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
@@ -152,8 +152,7 @@ static uint64_t load(const struct tp_board_view *v, unsigned index)
 }
 #endif
 
-int tp_board_read(
-    const struct tp_board_view *v, unsigned index, uint32_t generation, uint32_t *low)
+int tp_board_read(const struct tp_board_view *v, unsigned index, uint32_t generation, uint32_t *low)
 {
     if (index >= v->n_words)
         return -EINVAL;
@@ -165,8 +164,7 @@ int tp_board_read(
     return (int)tp_board_state_of((uint32_t)word);
 }
 
-int tp_board_wait(
-    const struct tp_board_view *v, unsigned index, uint32_t low, int64_t deadline_ns)
+int tp_board_wait(const struct tp_board_view *v, unsigned index, uint32_t low, int64_t deadline_ns)
 {
     if (index >= v->n_words)
         return -EINVAL;
@@ -174,8 +172,8 @@ int tp_board_wait(
     int64_t ns = deadline_ns > 0 ? deadline_ns : 0;
     const struct timespec until = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     while (atomic_load_explicit(at, memory_order_acquire) == low) {
-        if (syscall(SYS_futex, at, FUTEX_WAIT_BITSET, low,
-                deadline_ns == INT64_MAX ? NULL : &until, NULL, FUTEX_BITSET_MATCH_ANY) == 0)
+        if (syscall(SYS_futex, at, FUTEX_WAIT_BITSET, low, deadline_ns == INT64_MAX ? NULL : &until,
+                NULL, FUTEX_BITSET_MATCH_ANY) == 0)
             continue;
         if (errno == ETIMEDOUT)
             return -ETIMEDOUT;

@@ -8,8 +8,8 @@
  * word that is written here; it is what a futex watches. The words begin where the header says, so
  * that a later version can have a longer header.
  *
- * The guest maps the page for reading alone. The server writes it and never reads it back, and keeps
- * what it needs elsewhere: whatever a guest might do to the page hurts nobody but itself.
+ * The guest maps the page for reading alone. The server writes it and never reads it back, and
+ * keeps what it needs elsewhere: whatever a guest might do to the page hurts nobody but itself.
  */
 #ifndef TP_FRAMES_WIRE_BOARD_H
 #define TP_FRAMES_WIRE_BOARD_H
@@ -91,13 +91,12 @@ int tp_board_open(int fd, struct tp_board_view *out);
 /* What was not opened is left alone. */
 void tp_board_close(struct tp_board_view *v);
 
-/* The state of a buffer. low: for tp_board_wait; NULL is fine. -EINVAL: the board has no such index;
- * -ESTALE: the word is of another generation: the buffer is not registered. */
+/* The state of a buffer. low: for tp_board_wait; NULL is fine. -EINVAL: the board has no such
+ * index; -ESTALE: the word is of another generation: the buffer is not registered. */
 int tp_board_read(
     const struct tp_board_view *v, unsigned index, uint32_t generation, uint32_t *low);
-/* Sleeps until the low half is not low any more. deadline_ns: of CLOCK_MONOTONIC; INT64_MAX: none. 0,
- * -ETIMEDOUT, -EINVAL: no such index. */
-int tp_board_wait(
-    const struct tp_board_view *v, unsigned index, uint32_t low, int64_t deadline_ns);
+/* Sleeps until the low half is not low any more. deadline_ns: of CLOCK_MONOTONIC; INT64_MAX: none.
+ * 0, -ETIMEDOUT, -EINVAL: no such index. */
+int tp_board_wait(const struct tp_board_view *v, unsigned index, uint32_t low, int64_t deadline_ns);
 
 #endif

@@ -4,14 +4,14 @@
  *
  *   THLO   both ways, first (hello.h). The server's comes with the board as descriptor 0 where both
  *          sides have TP_CAP_BOARD and there is one.
- *   TREG   a buffer of the guest's, with its memory as descriptor 0; the server answers with its index
- *          on the board and its state
+ *   TREG   a buffer of the guest's, with its memory as descriptor 0; the answer says its index on
+ *          the board and its state
  *   TUNR   the guest gives a buffer up; no answer
- *   TBST   asks for a buffer's state, or for that of all; the answer may have its fence beside it
+ *   TBST   asks for a buffer's state, or for that of all; an answer may have a fence beside it
  *   GNRF   the server's release notes
  *   TVBL   the server's timeline: a refresh began
- *   TCTL   cap, gate or refresh are now so; from the server: live, for the ICD; from the ICD: what it
- *          runs with, for the server's choice of the refresh
+ *   TCTL   cap, gate or refresh are now so. From the server: live, for the ICD; from the ICD: what
+ *          it runs with, for the server's choice of the refresh
  *
  * A payload longer than it is here is a later version's, and what follows is left alone. A shorter
  * one, and a wrong count of descriptors, is -EBADMSG; -ENOTSUP is what a later version says and can
@@ -43,8 +43,8 @@ struct tp_identity {
     uint64_t device, inode;
 };
 
-/* A buffer's name on the wire. The generation, not 0, is the guest's choice and differs from that of
- * any buffer that it had before; numbers of memory are used again. */
+/* A buffer's name on the wire. The generation, not 0, is the guest's choice and differs from that
+ * of any buffer that it had before; numbers of memory are used again. */
 struct tp_buffer_name {
     struct tp_identity identity;
     uint32_t generation;
@@ -55,7 +55,7 @@ enum tp_fence_kind {
     TP_FENCE_NONE,      /* there is nothing to wait for */
     TP_FENCE_SYNC_FILE, /* descriptor 0: a sync file */
     TP_FENCE_POLL,      /* descriptor 0: polls readable once it is signalled */
-    TP_FENCE_LOST,      /* there is one, but it could not be sent; a note follows when it has signalled */
+    TP_FENCE_LOST,      /* there is one, unsent; a note follows once it has signalled */
 };
 
 enum tp_note_what {
@@ -126,8 +126,9 @@ struct tp_scanout_frame {
 
 /*
  * Takes apart what a peer sent; from_server says who. Its descriptor is moved into out; others, and
- * those of a frame that is refused, stay the frame's (tp_frame_finish closes them). -EBADMSG for what
- * cannot be, also in this direction; -ENOTSUP for a FourCC or a setting that is not known here.
+ * those of a frame that is refused, stay the frame's (tp_frame_finish closes them). -EBADMSG for
+ * what cannot be, also in this direction; -ENOTSUP for a FourCC or a setting that is not known
+ * here.
  */
 int tp_scanout_decode(struct tp_frame *f, bool from_server, struct tp_scanout_frame *out);
 /* Closes its descriptor. */
@@ -138,8 +139,8 @@ size_t tp_scanout_encode(const struct tp_scanout_frame *f, uint8_t out[TP_SCANOU
 
 /* The first frame of a scan-out connection. version: to speak. board: from the server, its board's
  * descriptor, moved; or -1. -EBADMSG, -EPROTO as tp_hello_parse. */
-int tp_scanout_hello(struct tp_frame *f, bool from_server, struct tp_hello *out, uint32_t *version,
-    int *board);
+int tp_scanout_hello(
+    struct tp_frame *f, bool from_server, struct tp_hello *out, uint32_t *version, int *board);
 
 static inline bool tp_identity_equal(const struct tp_identity *a, const struct tp_identity *b)
 {

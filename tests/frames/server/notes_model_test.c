@@ -1,8 +1,9 @@
 /*
- * Release notes under random events, beside a simple model of what the panels read. After every event:
- * every board says what the model says; every replaced use had one pending note, before its apply, and
- * one final one after it; whoever goes by notes alone takes no buffer for free that is being read, and
- * does not wait for one that is free; every fence and all memory is closed once; nothing piles up.
+ * Release notes under random events, beside a simple model of what the panels read. After every
+ * event: every board says what the model says; every replaced use had one pending note, before its
+ * apply, and one final one after it; whoever goes by notes alone takes no buffer for free that is
+ * being read, and does not wait for one that is free; every fence and all memory is closed once;
+ * nothing piles up.
  *
  * TURNPIKE_NOTES_EVENTS and TURNPIKE_NOTES_SEED ask for another run than the usual one.
  */
@@ -20,7 +21,7 @@
 #include "frames/server/notes.h"
 
 #define PEERS 6u
-#define BUFFERS 8u  /* of a peer, at most; all peers have the same */
+#define BUFFERS 8u   /* of a peer, at most; all peers have the same */
 #define MEMORIES 10u /* the last two are never registered */
 #define OUTPUTS 2u
 #define LAYERS 3u
@@ -131,9 +132,9 @@ static void on_watch(void *data, int fd)
 struct seen {
     uint32_t generation; /* 0: not registered */
     unsigned memory;
-    uint64_t word;   /* the board's */
-    bool told;       /* the notes said something */
-    uint32_t state;  /* the last they said */
+    uint64_t word;  /* the board's */
+    bool told;      /* the notes said something */
+    uint32_t state; /* the last they said */
     unsigned n_fences;
     uint64_t fences[64]; /* serials of fences: those of fences that are kept in `signalled` */
 };
@@ -148,8 +149,8 @@ static struct peer {
     unsigned states; /* answers of the request that is under way */
 } peers[PEERS];
 
-/* A duplicate in a peer's hands: what it would poll. The number of a fence may be used again while the
- * peer still has it, so each fence has a serial of its own. */
+/* A duplicate in a peer's hands: what it would poll. The number of a fence may be used again while
+ * the peer still has it, so each fence has a serial of its own. */
 static uint64_t fence_serial[FDS], fence_serials;
 static uint8_t signalled[1 << 16];
 
@@ -385,8 +386,12 @@ static void apply(unsigned output, const unsigned *memories, unsigned n, int res
             continue;
         }
         if (!o->away)
-            uses[n_uses++] = (struct use){.output = output, .layer = i, .memory = memories[i],
-                .serial = serial, .on = true, .fence = -1};
+            uses[n_uses++] = (struct use){.output = output,
+                .layer = i,
+                .memory = memories[i],
+                .serial = serial,
+                .on = true,
+                .fence = -1};
     }
     for (unsigned i = 0; i < old && !o->away; i++) {
         struct use *u = &uses[i];
@@ -609,7 +614,7 @@ static void enrol(struct peer *p)
     struct tp_buffer_name name = {{1, memory + 100}, ++generations, TP_BUFFER_NO_INDEX};
     if (s && dice(2))
         name.generation = s->generation; /* once more */
-    else if (s) /* the old one ends */
+    else if (s)                          /* the old one ends */
         s->generation = 0;
     if (s && !s->generation) {
         /* What it was told and what is due to it belongs to the old one. */
@@ -788,9 +793,8 @@ static void run(uint64_t events, uint64_t from)
         (unsigned long long)counts.coalesced, (unsigned long long)counts.lost_fences,
         (unsigned long long)counts.silent, (unsigned long long)counts.forced);
     if (events >= 100000)
-        check(counts.pending > 0 && counts.final > 0 && counts.resync > 0 &&
-            counts.coalesced > 0 && counts.lost_fences > 0 && counts.silent > 0 &&
-            counts.forced > 0);
+        check(counts.pending > 0 && counts.final > 0 && counts.resync > 0 && counts.coalesced > 0 &&
+            counts.lost_fences > 0 && counts.silent > 0 && counts.forced > 0);
 }
 
 static void every_use_is_told_once_whatever_happens(void **state)

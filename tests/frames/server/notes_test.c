@@ -12,8 +12,7 @@
 
 #include "frames/server/notes.h"
 
-#define FULL                                                                                       \
-    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
+#define FULL (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
 #define MS INT64_C(1000000)
 
 static const struct tp_identity X = {1, 10}, Y = {1, 11}, Z = {1, 12}, NOTHING;
@@ -27,8 +26,7 @@ static void say(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    story_bytes +=
-        (size_t)vsnprintf(story + story_bytes, sizeof story - story_bytes, fmt, args);
+    story_bytes += (size_t)vsnprintf(story + story_bytes, sizeof story - story_bytes, fmt, args);
     va_end(args);
     assert_true(story_bytes < sizeof story);
 }
@@ -290,7 +288,7 @@ static void a_picture_that_was_refused_replaced_nothing(void **state)
     tp_notes_before_apply(n, 0, 2, &Y, 1, 0);
     forget_story();
     tp_notes_after_apply(n, 0, 2, -EAGAIN);
-    expect("a: board 0 is 5 shown\na: board 1 is 6 free\n");
+    expect("a: board 0 is 5 shown\na: board 1 is 6 free\na: resync final 1/0.0, free\n");
     assert_true(tp_notes_deadline(n) == INT64_MAX); /* and no release is waited for */
     /* It comes again: one pending note is enough. */
     show(2, Y, 0);
@@ -514,8 +512,8 @@ static void a_fence_that_cannot_be_sent_costs_the_fence_alone(void **state)
 static void an_old_peer_is_sent_no_notes_and_one_without_a_board_gets_them(void **state)
 {
     /* A stored hello: version 1, no capabilities. */
-    static const uint8_t old_icd[] = {'T', 'H', 'L', 'O', 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const uint8_t old_icd[] = {'T', 'H', 'L', 'O', 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0,
+        0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     struct tp_frame f = {0};
     struct tp_hello hello;
     uint32_t version;

@@ -21,10 +21,10 @@
 /* --- stored frames: what version 1 sends, byte by byte, without the header --- */
 
 #define NAME                                                                                       \
-    0x11, 0x22, 0, 0, 0, 0, 0, 0x80, /* device */                                                  \
+    0x11, 0x22, 0, 0, 0, 0, 0, 0x80,  /* device */                                                 \
         0x33, 0, 0, 0x44, 0, 0, 0, 0, /* inode */                                                  \
-        0xfe, 0xff, 0xff, 0xff, /* generation */                                                   \
-        7, 0, 0, 0 /* index */
+        0xfe, 0xff, 0xff, 0xff,       /* generation */                                             \
+        7, 0, 0, 0                    /* index */
 static const struct tp_buffer_name name = {
     {UINT64_C(0x8000000000002211), UINT64_C(0x44000033)}, UINT32_C(0xfffffffe), 7};
 
@@ -47,11 +47,10 @@ static const struct stored {
         {NAME}},
     {"a question", GUEST, 0, {TP_FRAME_STATE, 0, 4, .u.state = {.buffer = name}}, 24, {NAME}},
     {"its answer, with a fence", SERVER, 1,
-        {TP_FRAME_STATE, ANSWER, 4,
-            .u.state = {name, 0x0102, true, TP_FENCE_SYNC_FILE}},
-        40, {NAME, 2, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}},
-    {"its answer, unknown", SERVER, 0,
-        {TP_FRAME_STATE, ANSWER, 4, .u.state = {.buffer = name}}, 40, {NAME}},
+        {TP_FRAME_STATE, ANSWER, 4, .u.state = {name, 0x0102, true, TP_FENCE_SYNC_FILE}}, 40,
+        {NAME, 2, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}},
+    {"its answer, unknown", SERVER, 0, {TP_FRAME_STATE, ANSWER, 4, .u.state = {.buffer = name}}, 40,
+        {NAME}},
     {"a pending note", SERVER, 0,
         {TP_FRAME_NOTE, 0, 5,
             .u.note = {name, 0x0807060504030201, 2, TP_NOTE_PENDING, TP_FENCE_NONE, 0x31}},
@@ -72,8 +71,9 @@ static const struct stored {
     {"a refresh", SERVER, 0,
         {TP_FRAME_TIMELINE, 0, 0,
             .u.timeline = {1, false, true, 2, 0x0a, 0x0102030405, 16666667, 1000000}},
-        48, {1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0x0a, 0, 0, 0, 0, 0, 0, 0,
-            5, 4, 3, 2, 1, 0, 0, 0, 0x2b, 0x50, 0xfe, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0}},
+        48,
+        {1, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0x0a, 0, 0, 0, 0, 0, 0, 0, 5, 4, 3, 2, 1,
+            0, 0, 0, 0x2b, 0x50, 0xfe, 0, 0, 0, 0, 0, 0x40, 0x42, 0x0f, 0, 0, 0, 0, 0}},
     {"a cap", SERVER, 0, {TP_FRAME_SETTING, 0, 0, .u.setting = {TP_SETTING_CAP, 0, 45000}}, 16,
         {1, 0, 0, 0, 0, 0, 0, 0, 0xc8, 0xaf, 0, 0, 0, 0, 0, 0}},
     {"a gate", GUEST, 0,
@@ -97,8 +97,11 @@ static unsigned count_fds(void)
 static struct tp_frame received(
     const struct stored *s, const uint8_t *payload, size_t bytes, unsigned n_fds)
 {
-    struct tp_frame f = {.fourcc = s->frame.fourcc, .flags = s->frame.flags,
-        .sequence = s->frame.sequence, .payload = payload, .payload_bytes = bytes};
+    struct tp_frame f = {.fourcc = s->frame.fourcc,
+        .flags = s->frame.flags,
+        .sequence = s->frame.sequence,
+        .payload = payload,
+        .payload_bytes = bytes};
     while (f.n_fds < n_fds)
         f.fds[f.n_fds++] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     return f;
@@ -173,8 +176,7 @@ static void descriptors_are_counted_and_closed_where_they_do_not_belong(void **s
     (void)state;
     for (size_t i = 0; i < N_STORED; i++) {
         const struct stored *s = &stored[i];
-        bool may_bring =
-            s->frame.fourcc == TP_FRAME_NOTE && s->frame.u.note.kind == TP_FENCE_LOST;
+        bool may_bring = s->frame.fourcc == TP_FRAME_NOTE && s->frame.u.note.kind == TP_FENCE_LOST;
         for (unsigned n = 0; n <= TP_FRAME_FDS; n++) {
             struct tp_scanout_frame f;
             int r = decode(s, s->payload, s->bytes, n, s->from_server, &f);
@@ -254,12 +256,11 @@ static void what_only_a_later_version_says_is_told_apart(void **state)
 /* --- the hello, stored --- */
 
 static const uint8_t old_icd[] = {/* version 1, no capabilities */
-    'T', 'H', 'L', 'O', 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    'T', 'H', 'L', 'O', 40, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 static const uint8_t later_server[] = {/* version 3, still speaks 1; a longer payload */
-    'T', 'H', 'L', 'O', 48, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-    3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0x3e, 0, 0, 0, 0, 0, 0, 0x80,
-    1, 2, 3, 4, 5, 6, 7, 8};
+    'T', 'H', 'L', 'O', 48, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 0,
+    0, 0, 0, 0x3e, 0, 0, 0, 0, 0, 0, 0x80, 1, 2, 3, 4, 5, 6, 7, 8};
 
 static int hello(const uint8_t *bytes, size_t n, unsigned n_fds, bool from_server,
     struct tp_hello *out, uint32_t *version, int *board)
