@@ -42,7 +42,7 @@ void tp_android_say(struct tp_android *a, enum tp_android_cause cause, const cha
 bool tp_android_begin_event(struct tp_android *a)
 {
     pthread_mutex_lock(&a->mutex);
-    bool go = a->events && !a->stopped;
+    bool go = a->events && !a->closing;
     a->telling += go;
     pthread_mutex_unlock(&a->mutex);
     return go;
@@ -74,7 +74,7 @@ void tp_android_tell(struct tp_android *a)
     while (tp_ledger_take(&a->ledger, &tag, &fence)) {
         if (tag >> 63) {
             copy_back(a, tag, fence);
-        } else if (!a->events || a->stopped) {
+        } else if (!a->events || a->closing) {
             if (fence >= 0)
                 close(fence);
         } else {
@@ -111,8 +111,11 @@ static void hold_picture(struct tp_android *a, const struct tp_kms_scanout *s)
     }
     for (unsigned i = 0; i < p->n_layers; i++) {
         tp_kms_fb_ref(p->layers[i].fb);
-        if (p->layers[i].in_fence >= 0)
-            p->layers[i].in_fence = fcntl(p->layers[i].in_fence, F_DUPFD_CLOEXEC, 0);
+        if (s->layers[i].in_fence < 0)
+            continue;
+        p->layers[i].in_fence = fcntl(s->layers[i].in_fence, F_DUPFD_CLOEXEC, 0);
+        if (p->layers[i].in_fence < 0)
+            tp_android_wait_fence(s->layers[i].in_fence);
     }
 }
 
@@ -221,7 +224,7 @@ static void destroy(struct tp_panel *p)
     pthread_mutex_unlock(&a->commit);
     pthread_mutex_lock(&a->mutex);
     tp_ledger_supersede(&a->ledger);
-    a->events = NULL;
+    a->closing = true;
     while (a->telling > 0)
         pthread_cond_wait(&a->quiet, &a->mutex);
     for (unsigned i = 0; i < a->n_seen; i++)

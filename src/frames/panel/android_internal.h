@@ -82,7 +82,8 @@ struct tp_android {
     struct tp_android_clock clock;
     int64_t vsync_id; /* the frame timeline of the last refresh; -1: none */
     struct tp_panel_android_counts counts;
-    bool away_told, stopped;
+    bool away_told;
+    bool closing, stopped; /* no events any more; freed with the last callback */
     unsigned telling; /* threads that are inside an event */
     /* The Choreographer's thread. */
     ALooper *looper;

@@ -10,6 +10,8 @@ void tp_ledger_init(struct tp_ledger *l, const struct tp_ledger_fences *fences)
 
 void tp_ledger_finish(struct tp_ledger *l)
 {
+    for (unsigned i = 0; i < TP_LEDGER_SLOTS; i++)
+        tp_ledger_clear(l, i);
     for (unsigned i = 0; i < TP_LEDGER_ITEMS; i++)
         if (l->items[i].tag && l->items[i].fence >= 0)
             l->fences.close(l->items[i].fence);
@@ -94,7 +96,7 @@ void tp_ledger_set(
     if (item >= 0)
         l->items[item].refs++;
     *entry_at(s, s->n++) = (struct tp_ledger_entry){
-        .transaction = transaction, .item = item, .applied_ns = now_ns, .own = own};
+        .transaction = transaction, .item = item, .applied_ns = now_ns, .own = own, .fence = -1};
 }
 
 /* One reference goes. The fence is moved. */
@@ -112,12 +114,23 @@ static void let_go(struct tp_ledger *l, struct tp_ledger_entry *e, int fence)
     }
 }
 
-static void forget_released(struct tp_ledger_slot *s)
+/* An entry's fence says nothing any more once nothing older is left. */
+static void drop_fence(struct tp_ledger *l, struct tp_ledger_entry *e)
+{
+    if (e->fence >= 0)
+        l->fences.close(e->fence);
+    e->fence = -1;
+}
+
+static void forget_released(struct tp_ledger *l, struct tp_ledger_slot *s)
 {
     while (s->n > 0 && entry_at(s, 0)->released) {
+        drop_fence(l, entry_at(s, 0));
         s->first = (s->first + 1) % TP_LEDGER_DEPTH;
         s->n--;
     }
+    if (s->n > 0)
+        drop_fence(l, entry_at(s, 0));
 }
 
 static int find_entry(struct tp_ledger_slot *s, uint64_t transaction)
@@ -128,35 +141,61 @@ static int find_entry(struct tp_ledger_slot *s, uint64_t transaction)
     return -1;
 }
 
-/* A later transaction may have been in entry k's latch, and may bear the fence. */
-static bool shares_latch(struct tp_ledger_slot *s, unsigned k)
+/* What became of an entry: its place was taken by one that was latched, whose fence says when it is
+ * read no more; or it is free. */
+enum fate { UNKNOWN, FREE, FENCED };
+
+/* What entry m, and those of its latch, say of what they replaced. */
+static enum fate latch_says(struct tp_ledger_slot *s, unsigned m, int *fence)
 {
-    int64_t latched = entry_at(s, k)->latched_ns;
-    for (unsigned i = k + 1; i < s->n; i++) {
+    int64_t latched = entry_at(s, m)->latched_ns;
+    for (unsigned i = m; i < s->n; i++) {
         const struct tp_ledger_entry *e = entry_at(s, i);
         if (!e->completed && e->applied_ns <= latched)
-            return true;
+            return UNKNOWN; /* it may have been in that latch, and bear the fence */
+        if (e->completed && e->latched_ns == latched && e->fence >= 0) {
+            *fence = e->fence;
+            return FENCED;
+        }
     }
-    return false;
+    return FREE;
 }
 
-/* What entry o, which entry k or one between has replaced, is told with; only_sure: k's own -1
- * counts for nothing yet. */
-enum fate { FREE, FENCED, UNSURE };
-
-static enum fate fate_of(struct tp_ledger_slot *s, unsigned o, unsigned k, int fence, bool only_sure)
+static enum fate fate_of(struct tp_ledger_slot *s, unsigned o, int *fence)
 {
-    int64_t latched = entry_at(s, k)->latched_ns;
-    for (unsigned m = o + 1; m < k; m++) { /* replaced by an earlier latch, whose -1 was unsure */
+    const struct tp_ledger_entry *old = entry_at(s, o);
+    for (unsigned m = o + 1; m < s->n; m++) {
         const struct tp_ledger_entry *e = entry_at(s, m);
-        if (e->completed && e->latched_ns > 0 && latched > 0 && e->latched_ns < latched)
-            return FREE;
+        if (!e->completed)
+            return UNKNOWN;
+        if (old->completed && (old->latched_ns <= 0 || old->latched_ns == e->latched_ns))
+            return FREE; /* it was never shown */
+        if (e->fence >= 0) {
+            *fence = e->fence;
+            return FENCED;
+        }
+        if (e->latched_ns > 0)
+            return latch_says(s, m, fence);
     }
-    if (only_sure)
-        return UNSURE;
-    const struct tp_ledger_entry *e = entry_at(s, o);
-    bool unseen = e->completed && (e->latched_ns <= 0 || e->latched_ns == latched);
-    return unseen || fence < 0 ? FREE : FENCED;
+    return UNKNOWN;
+}
+
+/* Lets go of what is known to be free, the oldest first. */
+static void resolve(struct tp_ledger *l, struct tp_ledger_slot *s)
+{
+    for (unsigned o = 0; o < s->n; o++) {
+        struct tp_ledger_entry *e = entry_at(s, o);
+        int fence = -1;
+        if (e->own || e->released)
+            continue;
+        enum fate fate = fate_of(s, o, &fence);
+        if (fate == FENCED && (fence = l->fences.dup(fence)) < 0)
+            break; /* no descriptors: at the next occasion */
+        if (fate == UNKNOWN)
+            break;
+        let_go(l, e, fence);
+    }
+    forget_released(l, s);
 }
 
 void tp_ledger_complete(
@@ -164,29 +203,17 @@ void tp_ledger_complete(
 {
     struct tp_ledger_slot *s = &l->slots[slot];
     int k = find_entry(s, transaction);
-    if (k >= 0) {
-        struct tp_ledger_entry *e = entry_at(s, (unsigned)k);
-        e->completed = true;
-        e->latched_ns = latched_ns;
-        bool only_sure = fence < 0 && (latched_ns <= 0 || shares_latch(s, (unsigned)k));
-        for (unsigned o = 0; o < (unsigned)k; o++) {
-            struct tp_ledger_entry *old = entry_at(s, o);
-            if (old->own || old->released)
-                continue;
-            enum fate fate = fate_of(s, o, (unsigned)k, fence, only_sure);
-            if (fate == FENCED) {
-                int copy = l->fences.dup(fence);
-                if (copy < 0) /* the last one has it; those before wait for it, or for the next */
-                    continue;
-                let_go(l, old, copy);
-            } else if (fate == FREE) {
-                let_go(l, old, -1);
-            }
-        }
-        forget_released(s);
+    if (k < 0) {
+        if (fence >= 0)
+            l->fences.close(fence);
+        return;
     }
-    if (fence >= 0)
-        l->fences.close(fence);
+    struct tp_ledger_entry *e = entry_at(s, (unsigned)k);
+    drop_fence(l, e);
+    e->completed = true;
+    e->latched_ns = latched_ns;
+    e->fence = fence;
+    resolve(l, s);
 }
 
 void tp_ledger_release(struct tp_ledger *l, unsigned slot, uint64_t transaction, int fence)
@@ -195,7 +222,7 @@ void tp_ledger_release(struct tp_ledger *l, unsigned slot, uint64_t transaction,
     int i = find_entry(s, transaction);
     if (i >= 0 && !entry_at(s, (unsigned)i)->released) {
         let_go(l, entry_at(s, (unsigned)i), fence);
-        forget_released(s);
+        forget_released(l, s);
     } else if (fence >= 0) {
         l->fences.close(fence);
     }
@@ -204,9 +231,11 @@ void tp_ledger_release(struct tp_ledger *l, unsigned slot, uint64_t transaction,
 void tp_ledger_clear(struct tp_ledger *l, unsigned slot)
 {
     struct tp_ledger_slot *s = &l->slots[slot];
-    for (unsigned i = 0; i < s->n; i++)
+    for (unsigned i = 0; i < s->n; i++) {
+        drop_fence(l, entry_at(s, i));
         if (!entry_at(s, i)->released)
             let_go(l, entry_at(s, i), -1);
+    }
     s->first = s->n = 0;
 }
 

@@ -43,6 +43,7 @@ struct tp_ledger_entry {
     int64_t applied_ns, latched_ns;
     bool own; /* has a release callback of its own */
     bool completed, released;
+    int fence; /* what its completion had of those before it; owned */
 };
 
 struct tp_ledger {

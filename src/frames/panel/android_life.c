@@ -9,7 +9,7 @@
 static void tell_away(struct tp_android *a, bool away)
 {
     pthread_mutex_lock(&a->mutex);
-    bool news = a->away_told != away && a->events && !a->stopped;
+    bool news = a->away_told != away && a->events && !a->closing;
     if (news) {
         a->away_told = away;
         a->telling++;

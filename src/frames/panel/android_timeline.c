@@ -154,6 +154,7 @@ static void *run(void *data)
 int tp_android_timeline_start(struct tp_android *a, struct tp_error *e)
 {
     a->state = STARTING;
+    a->clock.heard_ns = tp_now_ns();
     int r = pthread_create(&a->thread, NULL, run, a);
     if (r)
         return tp_fail_errno(e, r, NULL, "the panel's thread cannot start");
