@@ -60,7 +60,7 @@ struct tp_notes_limits {
     unsigned buffers; /* of one peer; at most TP_BOARD_WORDS */
     unsigned uses;    /* of one output; at least twice the layers of a picture */
 };
-#define TP_NOTES_LIMITS ((struct tp_notes_limits){.peers = 64, .buffers = 128, .uses = 256})
+#define TP_NOTES_LIMITS ((struct tp_notes_limits){.peers = 32, .buffers = 64, .uses = 256})
 
 void tp_notes_create(const struct tp_notes_limits *limits, const struct tp_notes_ops *ops,
     void *data, struct tp_notes **out);

@@ -25,8 +25,10 @@
         0x33, 0, 0, 0x44, 0, 0, 0, 0, /* inode */                                                  \
         0xfe, 0xff, 0xff, 0xff,       /* generation */                                             \
         7, 0, 0, 0                    /* index */
-static const struct tp_buffer_name name = {
-    {UINT64_C(0x8000000000002211), UINT64_C(0x44000033)}, UINT32_C(0xfffffffe), 7};
+#define NAMED                                                                                      \
+    {                                                                                              \
+        {UINT64_C(0x8000000000002211), UINT64_C(0x44000033)}, UINT32_C(0xfffffffe), 7              \
+    }
 
 static const struct stored {
     const char *what;
@@ -36,37 +38,37 @@ static const struct stored {
     size_t bytes;
     uint8_t payload[TP_SCANOUT_BYTES];
 } stored[] = {
-    {"a registration", GUEST, 1, {TP_FRAME_REGISTER, 0, 1, .u.reg = {.buffer = name}}, 24, {NAME}},
+    {"a registration", GUEST, 1, {TP_FRAME_REGISTER, 0, 1, .u.reg = {.buffer = NAMED}}, 24, {NAME}},
     {"its answer", SERVER, 0,
-        {TP_FRAME_REGISTER, ANSWER, 1, .u.reg = {.buffer = name, .low = 0x07}}, 32,
+        {TP_FRAME_REGISTER, ANSWER, 1, .u.reg = {.buffer = NAMED, .low = 0x07}}, 32,
         {NAME, 0, 0, 0, 0, 7, 0, 0, 0}},
     {"a refusal", SERVER, 0,
-        {TP_FRAME_REGISTER, ANSWER, 2, .u.reg = {.buffer = name, .result = -28}}, 32,
+        {TP_FRAME_REGISTER, ANSWER, 2, .u.reg = {.buffer = NAMED, .result = -28}}, 32,
         {NAME, 0xe4, 0xff, 0xff, 0xff, 0, 0, 0, 0}},
-    {"the end of a registration", GUEST, 0, {TP_FRAME_UNREGISTER, 0, 3, .u.unregister = name}, 24,
+    {"the end of a registration", GUEST, 0, {TP_FRAME_UNREGISTER, 0, 3, .u.unregister = NAMED}, 24,
         {NAME}},
-    {"a question", GUEST, 0, {TP_FRAME_STATE, 0, 4, .u.state = {.buffer = name}}, 24, {NAME}},
+    {"a question", GUEST, 0, {TP_FRAME_STATE, 0, 4, .u.state = {.buffer = NAMED}}, 24, {NAME}},
     {"its answer, with a fence", SERVER, 1,
-        {TP_FRAME_STATE, ANSWER, 4, .u.state = {name, 0x0102, true, TP_FENCE_SYNC_FILE}}, 40,
+        {TP_FRAME_STATE, ANSWER, 4, .u.state = {NAMED, 0x0102, true, TP_FENCE_SYNC_FILE}}, 40,
         {NAME, 2, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0}},
-    {"its answer, unknown", SERVER, 0, {TP_FRAME_STATE, ANSWER, 4, .u.state = {.buffer = name}}, 40,
-        {NAME}},
+    {"its answer, unknown", SERVER, 0, {TP_FRAME_STATE, ANSWER, 4, .u.state = {.buffer = NAMED}},
+        40, {NAME}},
     {"a pending note", SERVER, 0,
         {TP_FRAME_NOTE, 0, 5,
-            .u.note = {name, 0x0807060504030201, 2, TP_NOTE_PENDING, TP_FENCE_NONE, 0x31}},
+            .u.note = {NAMED, 0x0807060504030201, 2, TP_NOTE_PENDING, TP_FENCE_NONE, 0x31}},
         48, {NAME, 1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0x31, 0, 0, 0}},
     {"a final note with a sync file", SERVER, 1,
-        {TP_FRAME_NOTE, 0, 6, .u.note = {name, 9, 0, TP_NOTE_FINAL, TP_FENCE_SYNC_FILE, 0x36}}, 48,
+        {TP_FRAME_NOTE, 0, 6, .u.note = {NAMED, 9, 0, TP_NOTE_FINAL, TP_FENCE_SYNC_FILE, 0x36}}, 48,
         {NAME, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 0x36, 0, 0, 0}},
     {"a final note with another fence", SERVER, 1,
         {TP_FRAME_NOTE, TP_SCANOUT_RESYNC, 6,
-            .u.note = {name, 9, 0, TP_NOTE_FINAL, TP_FENCE_POLL, 0x36}},
+            .u.note = {NAMED, 9, 0, TP_NOTE_FINAL, TP_FENCE_POLL, 0x36}},
         48, {NAME, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0x36, 0, 0, 0}},
     {"a final note without", SERVER, 0,
-        {TP_FRAME_NOTE, 0, 6, .u.note = {name, 9, 0, TP_NOTE_FINAL, TP_FENCE_NONE, 0x34}}, 48,
+        {TP_FRAME_NOTE, 0, 6, .u.note = {NAMED, 9, 0, TP_NOTE_FINAL, TP_FENCE_NONE, 0x34}}, 48,
         {NAME, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0x34, 0, 0, 0}},
     {"a final note whose fence was lost", SERVER, 0,
-        {TP_FRAME_NOTE, 0, 6, .u.note = {name, 9, 0, TP_NOTE_FINAL, TP_FENCE_LOST, 0x35}}, 48,
+        {TP_FRAME_NOTE, 0, 6, .u.note = {NAMED, 9, 0, TP_NOTE_FINAL, TP_FENCE_LOST, 0x35}}, 48,
         {NAME, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 0x35, 0, 0, 0}},
     {"a refresh", SERVER, 0,
         {TP_FRAME_TIMELINE, 0, 0,
