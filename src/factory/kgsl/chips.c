@@ -128,6 +128,16 @@ static int find_id(const char *text, struct tp_kgsl_chip *out)
     return *end ? parse_size(end + 1, &out->gmem_bytes) : 0;
 }
 
+bool tp_kgsl_chip_is_beyond(const char *text)
+{
+    static const char *const names[] = {"FD643", "Adreno 7c+ Gen 3", "Adreno 7c+ Gen 3 Lite"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!strcasecmp(text, names[i]) || !strcasecmp(text, alias(names[i])))
+            return true;
+    }
+    return false;
+}
+
 int tp_kgsl_chip_find(const char *text, struct tp_kgsl_chip *out)
 {
     if (!strncasecmp(text, "0x", 2))

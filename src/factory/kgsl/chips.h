@@ -31,4 +31,7 @@ const struct tp_kgsl_chip *tp_kgsl_chips(size_t *count);
  */
 int tp_kgsl_chip_find(const char *text, struct tp_kgsl_chip *out);
 
+/* Is it a GPU of Mesa's table that only an id of more than 32 bits reaches, which KGSL cannot tell? */
+bool tp_kgsl_chip_is_beyond(const char *text);
+
 #endif

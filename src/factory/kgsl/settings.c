@@ -73,9 +73,14 @@ int tp_kgsl_settings_read(struct tp_kgsl_settings *s, char *(*get)(const char *n
     }
     text = get("TURNPIKE_KGSL_CHIP");
     if (tp_kgsl_chip_find(text && *text ? text : "FD750", &s->config.chip)) {
-        snprintf(why, size, "TURNPIKE_KGSL_CHIP=%s: neither a chip's name (FD750, 750, X1-85) nor "
-                            "an id of 32 bits (0x43051401, 0x43051401:3M)",
-                 text);
+        if (tp_kgsl_chip_is_beyond(text))
+            snprintf(why, size, "TURNPIKE_KGSL_CHIP=%s: no id of 32 bits, which is all that KGSL "
+                                "tells, reaches this GPU",
+                     text);
+        else
+            snprintf(why, size, "TURNPIKE_KGSL_CHIP=%s: neither a chip's name (FD750, 750, X1-85) nor "
+                                "an id of 32 bits (0x43051401, 0x43051401:3M)",
+                     text);
         return -EINVAL;
     }
     text = get("TURNPIKE_KGSL_KERNEL");
