@@ -9,16 +9,16 @@
 
 /* --- buffers --- */
 
-static struct tp_buffer **bucket(struct tp_notes *n, const struct tp_identity *id)
+static struct tp_notes_buffer **bucket(struct tp_notes *n, const struct tp_identity *id)
 {
     uint64_t h = (id->inode ^ id->device << 32) * UINT64_C(0x9e3779b97f4a7c15);
     return &n->buckets[h >> 56];
 }
 _Static_assert(TP_NOTES_BUCKETS == 256, "a byte of the hash");
 
-struct tp_buffer *tp_notes_buffer(struct tp_notes *n, const struct tp_identity *id)
+struct tp_notes_buffer *tp_notes_buffer_of(struct tp_notes *n, const struct tp_identity *id)
 {
-    struct tp_buffer **at = bucket(n, id), *b;
+    struct tp_notes_buffer **at = bucket(n, id), *b;
     for (b = *at; b; b = b->next)
         if (tp_identity_equal(&b->identity, id))
             return b;
@@ -27,17 +27,17 @@ struct tp_buffer *tp_notes_buffer(struct tp_notes *n, const struct tp_identity *
         n->spare_buffers = b->next;
     else
         b = tp_calloc(1, sizeof *b);
-    *b = (struct tp_buffer){.next = *at, .identity = *id};
+    *b = (struct tp_notes_buffer){.next = *at, .identity = *id};
     *at = b;
     n->counts.buffers++;
     return b;
 }
 
-void tp_notes_buffer_done(struct tp_notes *n, struct tp_buffer *b)
+void tp_notes_buffer_done(struct tp_notes *n, struct tp_notes_buffer *b)
 {
     if (b->first || b->registrations)
         return;
-    struct tp_buffer **at = bucket(n, &b->identity);
+    struct tp_notes_buffer **at = bucket(n, &b->identity);
     while (*at != b)
         at = &(*at)->next;
     *at = b->next;
@@ -46,18 +46,18 @@ void tp_notes_buffer_done(struct tp_notes *n, struct tp_buffer *b)
     n->counts.buffers--;
 }
 
-enum tp_board_state tp_buffer_state(const struct tp_buffer *b)
+enum tp_board_state tp_notes_state_of(const struct tp_notes_buffer *b)
 {
-    enum tp_use_phase worst = 0;
-    for (const struct tp_use *u = b->first; u; u = u->sibling)
+    enum tp_notes_phase worst = 0;
+    for (const struct tp_notes_use *u = b->first; u; u = u->sibling)
         if (u->phase > worst)
             worst = u->phase;
     switch (worst) {
-    case TP_USE_SHOWN:
+    case TP_NOTES_SHOWN:
         return TP_BOARD_SHOWN;
-    case TP_USE_REPLACED:
+    case TP_NOTES_REPLACED:
         return TP_BOARD_REPLACED;
-    case TP_USE_FENCED:
+    case TP_NOTES_FENCED:
         return TP_BOARD_FENCED;
     }
     return TP_BOARD_FREE;
@@ -69,19 +69,19 @@ static void add_use(struct tp_notes *n, unsigned output, uint64_t serial, unsign
     const struct tp_identity *id)
 {
     struct tp_notes_output *o = &n->outputs[output];
-    struct tp_use *u = n->spare_uses;
+    struct tp_notes_use *u = n->spare_uses;
     if (u)
         n->spare_uses = u->next;
     else
         u = tp_calloc(1, sizeof *u);
-    struct tp_buffer *b = tp_notes_buffer(n, id);
-    *u = (struct tp_use){.prev = o->last,
+    struct tp_notes_buffer *b = tp_notes_buffer_of(n, id);
+    *u = (struct tp_notes_use){.prev = o->last,
         .before = b->last,
         .buffer = b,
         .output = output,
         .layer = layer,
         .serial = serial,
-        .phase = TP_USE_SHOWN,
+        .phase = TP_NOTES_SHOWN,
         .fence = -1};
     *(o->last ? &o->last->next : &o->first) = u;
     o->last = u;
@@ -91,7 +91,7 @@ static void add_use(struct tp_notes *n, unsigned output, uint64_t serial, unsign
     n->counts.uses++;
 }
 
-static void drop_fence(struct tp_notes *n, struct tp_use *u)
+static void drop_fence(struct tp_notes *n, struct tp_notes_use *u)
 {
     if (u->fence < 0)
         return;
@@ -100,10 +100,10 @@ static void drop_fence(struct tp_notes *n, struct tp_use *u)
     n->counts.fences--;
 }
 
-static void unlink_use(struct tp_notes *n, struct tp_use *u)
+static void unlink_use(struct tp_notes *n, struct tp_notes_use *u)
 {
     struct tp_notes_output *o = &n->outputs[u->output];
-    struct tp_buffer *b = u->buffer;
+    struct tp_notes_buffer *b = u->buffer;
     *(u->prev ? &u->prev->next : &o->first) = u->next;
     *(u->next ? &u->next->prev : &o->last) = u->prev;
     *(u->before ? &u->before->sibling : &b->first) = u->sibling;
@@ -112,13 +112,13 @@ static void unlink_use(struct tp_notes *n, struct tp_use *u)
     n->counts.uses--;
 }
 
-static void free_use(struct tp_notes *n, struct tp_use *u)
+static void free_use(struct tp_notes *n, struct tp_notes_use *u)
 {
     u->next = n->spare_uses;
     n->spare_uses = u;
 }
 
-static void say_pending(struct tp_notes *n, struct tp_use *u)
+static void say_pending(struct tp_notes *n, struct tp_notes_use *u)
 {
     if (u->continued || u->pending_said)
         return;
@@ -127,11 +127,11 @@ static void say_pending(struct tp_notes *n, struct tp_use *u)
 }
 
 /* The panel does not read it any more, or is not waited for any more. */
-static void end_use(struct tp_notes *n, struct tp_use *u)
+static void end_use(struct tp_notes *n, struct tp_notes_use *u)
 {
-    struct tp_buffer *b = u->buffer;
-    if (u->phase == TP_USE_SHOWN) { /* nothing took its place, but it is gone */
-        u->phase = TP_USE_REPLACED;
+    struct tp_notes_buffer *b = u->buffer;
+    if (u->phase == TP_NOTES_SHOWN) { /* nothing took its place, but it is gone */
+        u->phase = TP_NOTES_REPLACED;
         tp_notes_write_boards(n, b);
     }
     say_pending(n, u);
@@ -148,9 +148,9 @@ static void end_use(struct tp_notes *n, struct tp_use *u)
 }
 
 /* Ends it though its fence has not signalled: who has that fence is told not to wait for it. */
-static void force_use(struct tp_notes *n, struct tp_use *u)
+static void force_use(struct tp_notes *n, struct tp_notes_use *u)
 {
-    for (struct tp_registration *r = u->buffer->registrations; r; r = r->next)
+    for (struct tp_notes_registration *r = u->buffer->registrations; r; r = r->next)
         r->follow |= u->final_said;
     n->counts.forced++;
     end_use(n, u);
@@ -161,9 +161,9 @@ static void force_use(struct tp_notes *n, struct tp_use *u)
 static void force_replaced(
     struct tp_notes *n, struct tp_notes_output *o, uint64_t serial, int64_t since_ns)
 {
-    for (struct tp_use *u = o->first, *next; u; u = next) {
+    for (struct tp_notes_use *u = o->first, *next; u; u = next) {
         next = u->next;
-        if (u->phase != TP_USE_SHOWN && u->serial < serial && u->since_ns <= since_ns)
+        if (u->phase != TP_NOTES_SHOWN && u->serial < serial && u->since_ns <= since_ns)
             force_use(n, u);
     }
 }
@@ -171,8 +171,8 @@ static void force_replaced(
 static void end_all(struct tp_notes *n, struct tp_notes_output *o)
 {
     while (o->first) {
-        struct tp_use *u = o->first;
-        for (struct tp_registration *r = u->buffer->registrations; r; r = r->next)
+        struct tp_notes_use *u = o->first;
+        for (struct tp_notes_registration *r = u->buffer->registrations; r; r = r->next)
             r->follow |= u->final_said;
         end_use(n, u);
     }
@@ -181,9 +181,9 @@ static void end_all(struct tp_notes *n, struct tp_notes_output *o)
 
 /* --- pictures --- */
 
-static bool shows(const struct tp_buffer *b, unsigned output, uint64_t serial)
+static bool shows(const struct tp_notes_buffer *b, unsigned output, uint64_t serial)
 {
-    for (const struct tp_use *u = b->last; u; u = u->before)
+    for (const struct tp_notes_use *u = b->last; u; u = u->before)
         if (u->serial == serial && u->output == output)
             return true;
     return false;
@@ -192,10 +192,10 @@ static bool shows(const struct tp_buffer *b, unsigned output, uint64_t serial)
 /* A panel that has said nothing about so many pictures will say nothing about the oldest. */
 static void make_room(struct tp_notes *n, struct tp_notes_output *o, unsigned n_layers)
 {
-    struct tp_use *u = o->first, *next;
+    struct tp_notes_use *u = o->first, *next;
     for (; u && o->n_uses + n_layers > n->limits.uses; u = next) {
         next = u->next;
-        if (u->phase != TP_USE_SHOWN)
+        if (u->phase != TP_NOTES_SHOWN)
             force_use(n, u);
     }
 }
@@ -208,46 +208,46 @@ void tp_notes_before_apply(struct tp_notes *n, unsigned output, uint64_t serial,
     if (o->away || (o->last && o->last->serial == serial))
         return;
     make_room(n, o, n_layers);
-    struct tp_use *last = o->last;
+    struct tp_notes_use *last = o->last;
     for (unsigned i = 0; i < n_layers && o->n_uses < n->limits.uses; i++)
         if (!tp_identity_equal(&layers[i], &none))
             add_use(n, output, serial, i, &layers[i]);
-    for (struct tp_use *u = last ? last->next : o->first; u; u = u->next)
+    for (struct tp_notes_use *u = last ? last->next : o->first; u; u = u->next)
         tp_notes_write_boards(n, u->buffer);
-    for (struct tp_use *u = o->first; u && u->serial != serial; u = u->next) {
-        if (u->phase != TP_USE_SHOWN)
+    for (struct tp_notes_use *u = o->first; u && u->serial != serial; u = u->next) {
+        if (u->phase != TP_NOTES_SHOWN)
             continue;
-        u->phase = TP_USE_REPLACED;
+        u->phase = TP_NOTES_REPLACED;
         u->replaced_by = serial;
         u->since_ns = now_ns;
         /* A pending note that is out wants its final one. */
         u->continued = !u->pending_said && shows(u->buffer, output, serial);
         tp_notes_write_boards(n, u->buffer);
     }
-    for (struct tp_use *u = o->first; u; u = u->next)
-        if (u->phase == TP_USE_REPLACED && u->replaced_by == serial)
+    for (struct tp_notes_use *u = o->first; u; u = u->next)
+        if (u->phase == TP_NOTES_REPLACED && u->replaced_by == serial)
             say_pending(n, u);
 }
 
 /* The picture was refused: it is as if it had never come, but that who was told so waits. */
 static void undo(struct tp_notes *n, struct tp_notes_output *o, uint64_t serial)
 {
-    for (struct tp_use *u = o->first; u; u = u->next) {
-        if (u->phase != TP_USE_REPLACED || u->replaced_by != serial || u->fence >= 0)
+    for (struct tp_notes_use *u = o->first; u; u = u->next) {
+        if (u->phase != TP_NOTES_REPLACED || u->replaced_by != serial || u->fence >= 0)
             continue;
-        u->phase = TP_USE_SHOWN;
+        u->phase = TP_NOTES_SHOWN;
         u->continued = false;
         tp_notes_write_boards(n, u->buffer);
     }
-    for (struct tp_use *u = o->first, *next; u; u = next) {
+    for (struct tp_notes_use *u = o->first, *next; u; u = next) {
         next = u->next;
-        if (u->serial != serial || u->phase != TP_USE_SHOWN)
+        if (u->serial != serial || u->phase != TP_NOTES_SHOWN)
             continue;
-        struct tp_buffer *b = u->buffer;
+        struct tp_notes_buffer *b = u->buffer;
         unlink_use(n, u);
         tp_notes_write_boards(n, b);
         /* Who was told that it is shown hears of it when it is not. */
-        for (struct tp_registration *r = b->registrations; r; r = r->next)
+        for (struct tp_notes_registration *r = b->registrations; r; r = r->next)
             r->follow = true;
         tp_notes_settle(n, b);
         free_use(n, u);
@@ -269,7 +269,7 @@ void tp_notes_after_apply(struct tp_notes *n, unsigned output, uint64_t serial, 
 void tp_notes_released(struct tp_notes *n, unsigned output, uint64_t serial, unsigned layer,
     int fence, enum tp_fence_kind kind, int64_t now_ns)
 {
-    struct tp_use *u = n->outputs[output].first;
+    struct tp_notes_use *u = n->outputs[output].first;
     while (u && (u->serial != serial || u->layer != layer))
         u = u->next;
     if (!u || u->fence >= 0) { /* it is over, or was told twice */
@@ -282,8 +282,8 @@ void tp_notes_released(struct tp_notes *n, unsigned output, uint64_t serial, uns
         end_use(n, u);
         return;
     }
-    if (u->phase == TP_USE_SHOWN) {
-        u->phase = TP_USE_REPLACED;
+    if (u->phase == TP_NOTES_SHOWN) {
+        u->phase = TP_NOTES_REPLACED;
         tp_notes_write_boards(n, u->buffer);
         say_pending(n, u);
     }
@@ -294,7 +294,7 @@ void tp_notes_released(struct tp_notes *n, unsigned output, uint64_t serial, uns
     n->ops.watch(n->data, fence);
     if (u->continued) /* its fence is nobody's but ours: replaced, until it has signalled */
         return;
-    u->phase = TP_USE_FENCED;
+    u->phase = TP_NOTES_FENCED;
     u->final_said = true;
     tp_notes_write_boards(n, u->buffer);
     tp_notes_say(n, u, TP_NOTE_FINAL);
@@ -303,7 +303,7 @@ void tp_notes_released(struct tp_notes *n, unsigned output, uint64_t serial, uns
 void tp_notes_signalled(struct tp_notes *n, int fence)
 {
     for (unsigned i = 0; i < TP_NOTES_OUTPUTS && fence >= 0; i++) {
-        for (struct tp_use *u = n->outputs[i].first; u; u = u->next) {
+        for (struct tp_notes_use *u = n->outputs[i].first; u; u = u->next) {
             if (u->fence == fence) {
                 end_use(n, u);
                 return;
@@ -330,9 +330,9 @@ void tp_notes_blanked(struct tp_notes *n, unsigned output, uint64_t serial)
 
 /* --- silence --- */
 
-static bool overdue(const struct tp_use *u, int64_t now_ns)
+static bool overdue(const struct tp_notes_use *u, int64_t now_ns)
 {
-    return u->phase != TP_USE_SHOWN && now_ns - u->since_ns >= TP_NOTES_SILENCE_NS;
+    return u->phase != TP_NOTES_SHOWN && now_ns - u->since_ns >= TP_NOTES_SILENCE_NS;
 }
 
 int64_t tp_notes_deadline(const struct tp_notes *n)
@@ -341,8 +341,8 @@ int64_t tp_notes_deadline(const struct tp_notes *n)
     for (unsigned i = 0; i < TP_NOTES_OUTPUTS; i++) {
         const struct tp_notes_output *o = &n->outputs[i];
         int64_t from = INT64_MAX;
-        for (const struct tp_use *u = o->first; u; u = u->next)
-            if (u->phase != TP_USE_SHOWN && u->since_ns < from)
+        for (const struct tp_notes_use *u = o->first; u; u = u->next)
+            if (u->phase != TP_NOTES_SHOWN && u->since_ns < from)
                 from = u->since_ns;
         if (from == INT64_MAX)
             continue;
@@ -359,7 +359,7 @@ void tp_notes_expire(struct tp_notes *n, int64_t now_ns)
     for (unsigned i = 0; i < TP_NOTES_OUTPUTS; i++) {
         struct tp_notes_output *o = &n->outputs[i];
         bool silent = false;
-        for (struct tp_use *u = o->first, *next; u; u = next) {
+        for (struct tp_notes_use *u = o->first, *next; u; u = next) {
             next = u->next;
             if (!overdue(u, now_ns))
                 continue;
@@ -409,11 +409,11 @@ void tp_notes_destroy(struct tp_notes *n)
     }
     for (unsigned i = 0; i < TP_NOTES_OUTPUTS; i++)
         end_all(n, &n->outputs[i]);
-    for (struct tp_use *u = n->spare_uses, *next; u; u = next) {
+    for (struct tp_notes_use *u = n->spare_uses, *next; u; u = next) {
         next = u->next;
         free(u);
     }
-    for (struct tp_buffer *b = n->spare_buffers, *next; b; b = next) {
+    for (struct tp_notes_buffer *b = n->spare_buffers, *next; b; b = next) {
         next = b->next;
         free(b);
     }

@@ -16,22 +16,23 @@ static void write_word(struct tp_notes *n, struct tp_notes_peer *p, unsigned ind
         n->ops.board(n->data, p->data, index, tp_board_word(generation, low));
 }
 
-static void write_state(struct tp_notes *n, struct tp_registration *r, enum tp_board_state state)
+static void write_state(
+    struct tp_notes *n, struct tp_notes_registration *r, enum tp_board_state state)
 {
     r->written = state;
     write_word(n, r->peer, r->name.index, r->name.generation, state);
 }
 
-void tp_notes_write_boards(struct tp_notes *n, struct tp_buffer *b)
+void tp_notes_write_boards(struct tp_notes *n, struct tp_notes_buffer *b)
 {
-    enum tp_board_state state = tp_buffer_state(b);
-    for (struct tp_registration *r = b->registrations; r; r = r->next)
+    enum tp_board_state state = tp_notes_state_of(b);
+    for (struct tp_notes_registration *r = b->registrations; r; r = r->next)
         if (r->written != state)
             write_state(n, r, state);
 }
 
 /* What a note may promise: with a fence that the peer does not have it is not fenced, to it. */
-static uint32_t low_of(const struct tp_registration *r)
+static uint32_t low_of(const struct tp_notes_registration *r)
 {
     enum tp_board_state state = r->written;
     if (state == TP_BOARD_FENCED && r->follow)
@@ -55,8 +56,8 @@ static bool send_frame(
 }
 
 /* Sends a frame that may have a fence: where that cannot go, the rest does. kind, low: inside f. */
-static bool send_fence(struct tp_notes *n, struct tp_registration *r, struct tp_scanout_frame *f,
-    enum tp_fence_kind *kind, uint32_t *low)
+static bool send_fence(struct tp_notes *n, struct tp_notes_registration *r,
+    struct tp_scanout_frame *f, enum tp_fence_kind *kind, uint32_t *low)
 {
     struct tp_notes_peer *p = r->peer;
     if (f->fd >= 0 && !p->broken) {
@@ -77,19 +78,19 @@ static bool send_fence(struct tp_notes *n, struct tp_registration *r, struct tp_
     return send_frame(n, p, f);
 }
 
-static bool has_continued(const struct tp_buffer *b)
+static bool has_continued(const struct tp_notes_buffer *b)
 {
-    for (const struct tp_use *u = b->first; u; u = u->sibling)
+    for (const struct tp_notes_use *u = b->first; u; u = u->sibling)
         if (u->continued)
             return true;
     return false;
 }
 
 /* u: NULL for a buffer that no use is left of. */
-static bool send_note(struct tp_notes *n, struct tp_registration *r, const struct tp_use *u,
-    enum tp_note_what what, uint32_t flags)
+static bool send_note(struct tp_notes *n, struct tp_notes_registration *r,
+    const struct tp_notes_use *u, enum tp_note_what what, uint32_t flags)
 {
-    const struct tp_buffer *b = r->buffer;
+    const struct tp_notes_buffer *b = r->buffer;
     bool fenced = u && what == TP_NOTE_FINAL && u->fence >= 0;
     if (what == TP_NOTE_FINAL)
         r->follow |= has_continued(b);
@@ -115,9 +116,9 @@ static bool send_note(struct tp_notes *n, struct tp_registration *r, const struc
     return true;
 }
 
-void tp_notes_say(struct tp_notes *n, const struct tp_use *u, enum tp_note_what what)
+void tp_notes_say(struct tp_notes *n, const struct tp_notes_use *u, enum tp_note_what what)
 {
-    for (struct tp_registration *r = u->buffer->registrations; r; r = r->next) {
+    for (struct tp_notes_registration *r = u->buffer->registrations; r; r = r->next) {
         if (!(r->peer->capabilities & TP_CAP_RELEASE_FENCE))
             continue;
         if (!r->peer->full && !r->dirty && send_note(n, r, u, what, 0))
@@ -129,9 +130,9 @@ void tp_notes_say(struct tp_notes *n, const struct tp_use *u, enum tp_note_what 
 
 /* --- what is owed --- */
 
-static bool send_state(struct tp_notes *n, struct tp_registration *r)
+static bool send_state(struct tp_notes *n, struct tp_notes_registration *r)
 {
-    const struct tp_use *u = r->buffer->first;
+    const struct tp_notes_use *u = r->buffer->first;
     struct tp_scanout_frame f = {.fourcc = TP_FRAME_STATE,
         .flags = TP_SCANOUT_ANSWER,
         .sequence = r->asked_sequence,
@@ -148,15 +149,15 @@ static bool send_state(struct tp_notes *n, struct tp_registration *r)
 }
 
 /* How a buffer stands, in notes: each fence, each use that is waited for, or that it is free. */
-static bool send_standing(struct tp_notes *n, struct tp_registration *r)
+static bool send_standing(struct tp_notes *n, struct tp_notes_registration *r)
 {
     bool said = false;
     r->follow |= has_continued(r->buffer);
-    for (const struct tp_use *u = r->buffer->first; u; u = u->sibling) {
+    for (const struct tp_notes_use *u = r->buffer->first; u; u = u->sibling) {
         /* One that is shown again, since the next picture was refused, has had its pending note. */
-        if ((u->phase == TP_USE_SHOWN && !u->pending_said) || u->continued)
+        if ((u->phase == TP_NOTES_SHOWN && !u->pending_said) || u->continued)
             continue;
-        enum tp_note_what what = u->phase == TP_USE_FENCED ? TP_NOTE_FINAL : TP_NOTE_PENDING;
+        enum tp_note_what what = u->phase == TP_NOTES_FENCED ? TP_NOTE_FINAL : TP_NOTE_PENDING;
         if (!send_note(n, r, u, what, TP_SCANOUT_RESYNC))
             return false;
         said = true;
@@ -167,7 +168,7 @@ static bool send_standing(struct tp_notes *n, struct tp_registration *r)
         send_note(n, r, NULL, TP_NOTE_PENDING, TP_SCANOUT_RESYNC);
 }
 
-static bool send_owed(struct tp_notes *n, struct tp_registration *r)
+static bool send_owed(struct tp_notes *n, struct tp_notes_registration *r)
 {
     if (r->peer->full || (r->asked && !send_state(n, r)))
         return false;
@@ -180,9 +181,9 @@ static bool send_owed(struct tp_notes *n, struct tp_registration *r)
     return true;
 }
 
-void tp_notes_settle(struct tp_notes *n, struct tp_buffer *b)
+void tp_notes_settle(struct tp_notes *n, struct tp_notes_buffer *b)
 {
-    for (struct tp_registration *r = b->registrations; r; r = r->next) {
+    for (struct tp_notes_registration *r = b->registrations; r; r = r->next) {
         if (!r->follow || r->written != TP_BOARD_FREE)
             continue;
         r->dirty = true;
@@ -225,7 +226,7 @@ void tp_notes_drained(struct tp_notes *n, struct tp_notes_peer *p)
         return;
     p->answer_owed = false;
     for (unsigned i = 0; i < n->limits.buffers; i++) {
-        struct tp_registration *r = p->registrations[i];
+        struct tp_notes_registration *r = p->registrations[i];
         if (r && (r->dirty || r->asked) && !send_owed(n, r))
             return;
     }
@@ -248,18 +249,18 @@ static void answer(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_
 
 /* --- a peer's buffers --- */
 
-static struct tp_registration *find(
+static struct tp_notes_registration *find(
     const struct tp_notes *n, const struct tp_notes_peer *p, const struct tp_buffer_name *name)
 {
-    struct tp_registration *r =
+    struct tp_notes_registration *r =
         name->index < n->limits.buffers ? p->registrations[name->index] : NULL;
     return r && tp_buffer_name_equal(&r->name, name) ? r : NULL;
 }
 
-static void forget(struct tp_notes *n, struct tp_registration *r)
+static void forget(struct tp_notes *n, struct tp_notes_registration *r)
 {
     struct tp_notes_peer *p = r->peer;
-    struct tp_buffer *b = r->buffer;
+    struct tp_notes_buffer *b = r->buffer;
     write_word(n, p, r->name.index, 0, TP_BOARD_FREE);
     *(r->prev ? &r->prev->next : &b->registrations) = r->next;
     if (r->next)
@@ -273,21 +274,22 @@ static void forget(struct tp_notes *n, struct tp_registration *r)
     tp_notes_buffer_done(n, b);
 }
 
-static struct tp_registration *registration_of(struct tp_notes_peer *p, struct tp_buffer *b)
+static struct tp_notes_registration *registration_of(
+    struct tp_notes_peer *p, struct tp_notes_buffer *b)
 {
-    struct tp_registration *r = b->registrations;
+    struct tp_notes_registration *r = b->registrations;
     while (r && r->peer != p)
         r = r->next;
     return r;
 }
 
 /* A free index is there. */
-static struct tp_registration *add(
+static struct tp_notes_registration *add(
     struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name, int memory)
 {
-    struct tp_registration *r = tp_calloc(1, sizeof *r);
-    struct tp_buffer *b = tp_notes_buffer(n, &name->identity);
-    *r = (struct tp_registration){
+    struct tp_notes_registration *r = tp_calloc(1, sizeof *r);
+    struct tp_notes_buffer *b = tp_notes_buffer_of(n, &name->identity);
+    *r = (struct tp_notes_registration){
         .peer = p, .buffer = b, .next = b->registrations, .name = *name, .memory = memory};
     if (r->next)
         r->next->prev = r;
@@ -301,14 +303,14 @@ static struct tp_registration *add(
 }
 
 static int take(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name,
-    int memory, struct tp_registration **out)
+    int memory, struct tp_notes_registration **out)
 {
     static const struct tp_identity none;
     *out = NULL;
     if (name->generation == 0 || tp_identity_equal(&name->identity, &none))
         return -EINVAL;
-    struct tp_buffer *b = tp_notes_buffer(n, &name->identity);
-    struct tp_registration *r = registration_of(p, b);
+    struct tp_notes_buffer *b = tp_notes_buffer_of(n, &name->identity);
+    struct tp_notes_registration *r = registration_of(p, b);
     if (r && r->name.generation == name->generation) {
         if (memory >= 0)
             n->ops.close_memory(n->data, memory);
@@ -322,14 +324,14 @@ static int take(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buf
         return -ENOSPC;
     }
     *out = add(n, p, name, memory);
-    write_state(n, *out, tp_buffer_state((*out)->buffer));
+    write_state(n, *out, tp_notes_state_of((*out)->buffer));
     return 0;
 }
 
 void tp_notes_register(struct tp_notes *n, struct tp_notes_peer *p,
     const struct tp_buffer_name *name, int memory, uint32_t sequence)
 {
-    struct tp_registration *r;
+    struct tp_notes_registration *r;
     struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER,
         .flags = TP_SCANOUT_ANSWER,
         .sequence = sequence,
@@ -354,7 +356,7 @@ void tp_notes_register(struct tp_notes *n, struct tp_notes_peer *p,
 void tp_notes_unregister(
     struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name)
 {
-    struct tp_registration *r = find(n, p, name);
+    struct tp_notes_registration *r = find(n, p, name);
     if (r)
         forget(n, r);
     else
@@ -365,7 +367,7 @@ void tp_notes_ask(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_b
     uint32_t sequence)
 {
     static const struct tp_buffer_name all = {.index = TP_BUFFER_NO_INDEX};
-    struct tp_registration *only = find(n, p, name);
+    struct tp_notes_registration *only = find(n, p, name);
     bool every = tp_buffer_name_equal(name, &all);
     if (!only && !every) {
         const struct tp_scanout_frame f = {.fourcc = TP_FRAME_STATE,
@@ -378,7 +380,7 @@ void tp_notes_ask(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_b
         return;
     }
     for (unsigned i = 0; i < n->limits.buffers; i++) {
-        struct tp_registration *r = p->registrations[i];
+        struct tp_notes_registration *r = p->registrations[i];
         if (!r || (!every && r != only))
             continue;
         r->asked = true;
@@ -398,7 +400,7 @@ int tp_notes_connect(
     struct tp_notes_peer *p = tp_calloc(1, sizeof *p);
     p->data = peer_data;
     p->capabilities = capabilities;
-    p->registrations = tp_calloc(n->limits.buffers, sizeof(struct tp_registration *));
+    p->registrations = tp_calloc(n->limits.buffers, sizeof(struct tp_notes_registration *));
     p->sequences = tp_calloc(n->limits.buffers, sizeof *p->sequences);
     p->next = n->peers;
     if (p->next)

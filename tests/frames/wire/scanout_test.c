@@ -293,7 +293,10 @@ static void peers_of_other_versions_say_hello(void **state)
         TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL);
     assert_true(board >= 0);
     close(board);
-    /* A server may have none for this guest. */
+    /* An old server, and one that has none for this guest. */
+    assert_int_equal(hello(old_icd, sizeof old_icd, 0, SERVER, &h, &version, &board), 0);
+    assert_int_equal(h.capabilities, 0);
+    assert_int_equal(board, -1);
     assert_int_equal(hello(later_server, sizeof later_server, 0, SERVER, &h, &version, &board), 0);
     assert_int_equal(board, -1);
     /* A board that was not announced, two, one from a guest, another kind of connection. */
