@@ -1,7 +1,8 @@
 /* A vendor's mapper that answers anything: the gralloc backend for IMapper 5 must neither crash nor
  * hand on what Mesa cannot use.
  *
- * Byte 0: what the handle is (bit 0: one fd instead of two; bit 1: no pixel stride). Byte 1: which
+ * Byte 0: what the handle is (bit 0: one fd instead of two; bit 1: no pixel stride; bit 2:
+ * two ints behind the fds instead of one; bit 3: the second says UBWC). Byte 1: which
  * HAL format. Then answers: a byte for the kind of metadata (a type of the table below, modulo), a
  * byte that says how its size lies, two bytes of length, and so many bytes, which are the whole
  * answer with its header, or, with bit 7 of the lie, a payload that a right header is put before.
@@ -155,7 +156,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const int formats[] = {
         1, 2, 4, 5, 0x16, 0x22, 0x23, 0x2b, 0x36, 0x32315659, 0, 3, 0x7fa30c06, -1};
     static struct u_gralloc *first, *later;
-    int32_t ints[] = {12, 2, 1, 1000, 1001, 0};
+    int32_t ints[] = {12, 2, 1, 1000, 1001, 0, 0};
     if (!first) {
         first = aimapper_first_create();
         later = aimapper_later_create();
@@ -165,6 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     ints[1] = data[0] & 1 ? 1 : 2;
+    ints[2] = data[0] & 4 ? 2 : 1;
+    ints[3 + ints[1] + 1] = data[0] & 8 ? 0x08000000 : 0;
     const struct u_gralloc_buffer_handle hnd = {(const native_handle_t *)ints,
         formats[data[1] % (sizeof(formats) / sizeof(*formats))], data[0] & 2 ? 0 : 1216};
     read_answers(data + 2, size - 2);

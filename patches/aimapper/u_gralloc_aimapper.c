@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,6 +33,7 @@
  */
 
 #define AIMAPPER_VERSION 5
+#define AIMAPPER_UNSUPPORTED 7 /* AIMapper_Error */
 #define AIMAPPER_TYPE_NAME "android.hardware.graphics.common.StandardMetadataType"
 #define AIMAPPER_COMPONENT_NAME "android.hardware.graphics.common.PlaneLayoutComponentType"
 
@@ -103,46 +105,171 @@ typedef int32_t (*aimapper_load_function)(struct aimapper **out);
 typedef void *(*sphal_load_function)(const char *name, int flags);
 typedef int (*sphal_unload_function)(void *library);
 
+/* Each cause is told once: there are many buffers, and a create for each device. */
+#define warn_once(...)                                                                             \
+   do {                                                                                            \
+      static uint32_t told;                                                                        \
+      if (p_atomic_xchg(&told, 1) == 0)                                                            \
+         mesa_logw("aimapper: " __VA_ARGS__);                                                      \
+   } while (0)
+
 /*
- * Loading.
+ * Loading. In this order:
+ *
+ * 1. a mapper that is loaded in this process already, under the path that it has there: libui's,
+ *    which imported the buffers that come here, and knows them by their handles. Another instance
+ *    may know none of them;
+ * 2. Qualcomm's by its bare name, which the loader seeks in the vendor's folders itself, as
+ *    Android does it, wherever those are;
+ * 3. Qualcomm's in each of the folders that are known;
+ * 4. the others of those folders, by name: the order of a directory means nothing.
  */
 
-#ifndef AIMAPPER_FOLDER /* tests have a folder of their own */
+#ifndef AIMAPPER_FOLDERS /* tests have folders of their own */
 #if UINTPTR_MAX > UINT32_MAX
-#define AIMAPPER_FOLDER "/vendor/lib64/hw/"
+#define AIMAPPER_FOLDERS "/vendor/lib64/hw/", "/odm/lib64/hw/"
 #else
-#define AIMAPPER_FOLDER "/vendor/lib/hw/"
+#define AIMAPPER_FOLDERS "/vendor/lib/hw/", "/odm/lib/hw/"
 #endif
 #endif
 
-/* Qualcomm's. An app may not be allowed to list the folder, so this one is tried by name. */
+static const char *const folders[] = {AIMAPPER_FOLDERS};
+
+/* Qualcomm's. An app may not be allowed to list the folders, so this one is tried by name. */
 #define AIMAPPER_FIRST "mapper.qti.so"
 
-static struct aimapper *
-load_from(const char *name, sphal_load_function load, sphal_unload_function unload)
+struct loader {
+   sphal_load_function load;
+   sphal_unload_function unload; /* or NULL */
+   bool found;                   /* a library, whether it was of use or not */
+};
+
+/* AOSP's description has the first name for the number; its test suite, Qualcomm's mapper and most
+ * others have the second. libui looks at neither, but at the table's version.
+ */
+static const uint32_t *
+get_version(void *library)
 {
-   char path[sizeof(AIMAPPER_FOLDER) + NAME_MAX];
-   snprintf(path, sizeof(path), AIMAPPER_FOLDER "%s", name);
-
-   void *library = load(path, RTLD_LOCAL | RTLD_NOW);
-   if (!library)
-      return NULL;
-
    const uint32_t *version = dlsym(library, "ANDROID_HAL_STABLEC_VERSION");
+
+   return version ? version : dlsym(library, "ANDROID_HAL_MAPPER_VERSION");
+}
+
+static struct aimapper *
+get_table(const char *path, void *library)
+{
+   const uint32_t *version = get_version(library);
    aimapper_load_function get =
       (aimapper_load_function)(uintptr_t)dlsym(library, "AIMapper_loadIMapper");
    struct aimapper *mapper = NULL;
 
-   if (version && *version == AIMAPPER_VERSION && get && get(&mapper) == 0 && mapper &&
-       mapper->version >= AIMAPPER_VERSION && mapper->v5.get_standard_metadata)
+   if (version && *version != AIMAPPER_VERSION) {
+      warn_once("%s has version %u, not %u", path, *version, AIMAPPER_VERSION);
+      return NULL;
+   }
+   if (!get) {
+      warn_once("%s has no AIMapper_loadIMapper", path);
+      return NULL;
+   }
+   int32_t error = get(&mapper);
+   if (error || !mapper) {
+      warn_once("%s gives no mapper, error %d", path, error);
+      return NULL;
+   }
+   if (mapper->version < AIMAPPER_VERSION) {
+      warn_once("%s has a mapper of version %u, not %u", path, mapper->version, AIMAPPER_VERSION);
+      return NULL;
+   }
+   if (!mapper->v5.get_standard_metadata) {
+      warn_once("%s has no getStandardMetadata", path);
+      return NULL;
+   }
+
+   return mapper;
+}
+
+static struct aimapper *
+load_from(struct loader *loader, const char *path)
+{
+   void *library = loader->load(path, RTLD_LOCAL | RTLD_NOW);
+   if (!library)
+      return NULL;
+
+   struct aimapper *mapper = get_table(path, library);
+   loader->found = true;
+   if (mapper)
       return mapper;
 
-   if (unload)
-      unload(library);
+   if (loader->unload)
+      loader->unload(library);
    else
       dlclose(library);
 
    return NULL;
+}
+
+/* mapper.NAME.so */
+static bool
+is_mapper_name(const char *file)
+{
+   size_t length = strlen(file);
+
+   return length > strlen("mapper..so") && !strncmp(file, "mapper.", 7) &&
+          !strcmp(file + length - 3, ".so");
+}
+
+struct loaded_search {
+   unsigned skip;
+   char path[PATH_MAX];
+};
+
+static int
+find_loaded(struct dl_phdr_info *info, UNUSED size_t size, void *data)
+{
+   struct loaded_search *search = data;
+   const char *path = info->dlpi_name;
+   const char *file = path ? strrchr(path, '/') : NULL;
+
+   if (!file || !is_mapper_name(file + 1) || strlen(path) >= sizeof(search->path) ||
+       search->skip-- > 0)
+      return 0;
+   strcpy(search->path, path);
+
+   return 1;
+}
+
+/* Nothing may be loaded while the list is walked, so it is walked anew for each. */
+static struct aimapper *
+load_loaded(struct loader *loader)
+{
+   struct aimapper *mapper = NULL;
+   struct loaded_search search;
+
+   for (unsigned n = 0; !mapper; n++) {
+      search.skip = n;
+      if (!dl_iterate_phdr(find_loaded, &search))
+         break;
+      mapper = load_from(loader, search.path);
+   }
+
+   return mapper;
+}
+
+static struct aimapper *
+load_first(struct loader *loader)
+{
+   char path[PATH_MAX];
+   struct aimapper *mapper;
+
+   loader->found = false;
+   mapper = load_from(loader, AIMAPPER_FIRST);
+   /* One that was found and is of no use is not found again. */
+   for (unsigned i = 0; !loader->found && i < ARRAY_SIZE(folders); i++) {
+      snprintf(path, sizeof(path), "%s" AIMAPPER_FIRST, folders[i]);
+      mapper = load_from(loader, path);
+   }
+
+   return mapper;
 }
 
 /* The mapper's file name that follows this one in strcmp's order; false: none does. */
@@ -154,8 +281,7 @@ next_mapper(DIR *folder, char name[NAME_MAX + 1])
    rewinddir(folder);
    for (struct dirent *entry; (entry = readdir(folder));) {
       size_t length = strlen(entry->d_name);
-      if (length > strlen("mapper..so") && length < sizeof(next) &&
-          !strncmp(entry->d_name, "mapper.", 7) && !strcmp(entry->d_name + length - 3, ".so") &&
+      if (length < sizeof(next) && is_mapper_name(entry->d_name) &&
           strcmp(entry->d_name, AIMAPPER_FIRST) && strcmp(entry->d_name, name) > 0 &&
           (!next[0] || strcmp(entry->d_name, next) < 0))
          memcpy(next, entry->d_name, length + 1);
@@ -165,19 +291,45 @@ next_mapper(DIR *folder, char name[NAME_MAX + 1])
    return next[0] != 0;
 }
 
-/* The other mappers of the folder, by name: the order of a directory means nothing. */
 static struct aimapper *
-load_from_folder(sphal_load_function load, sphal_unload_function unload)
+load_from_folder(struct loader *loader, const char *path)
 {
-   char name[NAME_MAX + 1] = "";
+   char name[NAME_MAX + 1] = "", file[PATH_MAX + NAME_MAX + 1];
    struct aimapper *mapper = NULL;
-   DIR *folder = opendir(AIMAPPER_FOLDER);
+   DIR *folder = opendir(path);
    if (!folder)
       return NULL;
 
-   while (!mapper && next_mapper(folder, name))
-      mapper = load_from(name, load, unload);
+   while (!mapper && next_mapper(folder, name)) {
+      snprintf(file, sizeof(file), "%s%s", path, name);
+      mapper = load_from(loader, file);
+   }
    closedir(folder);
+
+   return mapper;
+}
+
+static struct aimapper *
+load_mapper(void *support)
+{
+   struct loader loader = {
+      .load = (sphal_load_function)(uintptr_t)dlsym(support, "android_load_sphal_library"),
+      .unload = (sphal_unload_function)(uintptr_t)dlsym(support, "android_unload_sphal_library"),
+   };
+   if (!loader.load) {
+      warn_once("libvndksupport.so has no android_load_sphal_library");
+      return NULL;
+   }
+
+   struct aimapper *mapper = load_loaded(&loader);
+   bool found = loader.found;
+   if (!mapper)
+      mapper = load_first(&loader);
+   found |= loader.found;
+   for (unsigned i = 0; !mapper && i < ARRAY_SIZE(folders); i++)
+      mapper = load_from_folder(&loader, folders[i]);
+   if (!mapper && !found && !loader.found)
+      warn_once("no mapper.*.so was found, or the loader refused it");
 
    return mapper;
 }
@@ -194,16 +346,10 @@ get_mapper(void)
    simple_mtx_lock(&mutex);
    if (!mapper) {
       void *support = dlopen("libvndksupport.so", RTLD_LOCAL | RTLD_NOW);
-      sphal_load_function load = NULL;
-      sphal_unload_function unload = NULL;
-      if (support) {
-         load = (sphal_load_function)(uintptr_t)dlsym(support, "android_load_sphal_library");
-         unload = (sphal_unload_function)(uintptr_t)dlsym(support, "android_unload_sphal_library");
-      }
-      if (load)
-         mapper = load_from(AIMAPPER_FIRST, load, unload);
-      if (load && !mapper)
-         mapper = load_from_folder(load, unload);
+      if (support)
+         mapper = load_mapper(support);
+      else
+         warn_once("no libvndksupport.so, which loads the vendor's libraries");
       if (support && !mapper)
          dlclose(support);
    }
@@ -280,8 +426,9 @@ finish_metadata(struct metadata *m)
    m->large = NULL;
 }
 
-/* 0, or a negative errno: then there is nothing to finish. A mapper may claim bytes that it does
- * not write; they read as zero, not as an older answer.
+/* 0; or the mapper's own negated error; or a negative errno that is none of those, where it does not
+ * answer as it should. Then there is nothing to finish. A mapper may claim bytes that it does not
+ * write; they read as zero, not as an older answer.
  */
 static int
 get_metadata(const struct aimapper *mapper, const native_handle_t *handle,
@@ -312,7 +459,9 @@ get_metadata(const struct aimapper *mapper, const native_handle_t *handle,
       return 0;
 
    finish_metadata(m);
-   return size < 0 ? -ENOTSUP : -EBADMSG;
+   if (size < 0 && size != -AIMAPPER_UNSUPPORTED)
+      warn_once("the mapper answers with error %d, of metadata %d", size, type);
+   return size < 0 ? size : -EBADMSG;
 }
 
 static int
@@ -340,6 +489,13 @@ enum compression {
    COMPRESSION_OTHER,
 };
 
+/* Qualcomm's values, under the name "QTI". */
+enum {
+   QTI_UBWC = 10,
+   QTI_UBWC_LOSSY = 11,
+   QTI_UBWC_LOSSY_MORE = 12,
+};
+
 static enum compression
 get_compression(const struct aimapper *mapper, const native_handle_t *handle)
 {
@@ -356,8 +512,12 @@ get_compression(const struct aimapper *mapper, const native_handle_t *handle)
       result = COMPRESSION_UNKNOWN;
    else if (is_aosp && value == 0)
       result = COMPRESSION_NONE;
-   else if (is_qti && value == 10)
+   else if (is_qti && value == QTI_UBWC)
       result = COMPRESSION_UBWC;
+   else if (is_qti && (value == QTI_UBWC_LOSSY || value == QTI_UBWC_LOSSY_MORE))
+      warn_once("a buffer has lossy UBWC (QTI, %d), which is not known here", (int)value);
+   else
+      warn_once("a buffer has a compression that is not known here, %d", (int)value);
    finish_metadata(&m);
 
    return result;
@@ -552,6 +712,7 @@ enum evidence {
    BY_COMPRESSION,
    BY_MODIFIER,
    BY_PLANES,
+   BY_HANDLE, /* there is nothing to collapse then, and another line in the log */
 };
 
 static enum evidence
@@ -573,6 +734,23 @@ find_evidence(const struct aimapper *mapper, const native_handle_t *handle,
       height = count > 0 ? planes[0].height : 0;
 
    return looks_compressed(planes, count, height) ? BY_PLANES : NOT_COMPRESSED;
+}
+
+/* Qualcomm's handles have flags in the second int behind the fds. */
+#define QTI_HANDLE_UBWC 0x08000000
+
+/* What is left where the mapper knows nothing of a buffer, as one of another instance does: the
+ * handle's flags, as the fallback reads them. To Turnip the modifier INVALID is a layout of its own,
+ * which is compressed, so that is worse. False: the handle does not say it.
+ */
+static bool
+read_handle(const native_handle_t *handle, bool *compressed)
+{
+   if (handle->numInts < 2)
+      return false;
+   *compressed = handle->data[handle->numFds + 1] & QTI_HANDLE_UBWC;
+
+   return true;
 }
 
 /* Once for each kind of evidence: buffers are many. */
@@ -679,10 +857,9 @@ choose_modifier(enum evidence evidence, enum compression compression, uint64_t m
 }
 
 static int
-get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle *hnd,
-                      struct u_gralloc_buffer_basic_info *out)
+read_basic_info(const struct aimapper *mapper, struct u_gralloc_buffer_handle *hnd,
+                struct u_gralloc_buffer_basic_info *out)
 {
-   const struct aimapper *mapper = ((struct aimapper_gralloc *)gralloc)->mapper;
    const native_handle_t *handle = hnd->handle;
    if (!handle || handle->numFds < 1)
       return -EINVAL;
@@ -704,6 +881,15 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    bool yuv = is_yuv(hal_format, fourcc, planes, count);
    enum evidence evidence = yuv ? NOT_COMPRESSED :
       find_evidence(mapper, handle, compression, planes, count, modifier);
+
+   bool flag;
+   if (!yuv && compression == COMPRESSION_UNKNOWN && count < 0 &&
+       modifier == DRM_FORMAT_MOD_INVALID && read_handle(handle, &flag)) {
+      warn_once("the mapper knows nothing of a buffer (PLANE_LAYOUTS: %d); its handle's flags say "
+                "%s", count, flag ? "UBWC" : "linear");
+      evidence = flag ? BY_HANDLE : NOT_COMPRESSED;
+      modifier = DRM_FORMAT_MOD_LINEAR;
+   }
 
    /* Qualcomm's mapper answers 0 for what the HAL format already says. */
    if (yuv && !fourcc) {
@@ -730,7 +916,7 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    if (ret)
       return ret;
 
-   if (evidence)
+   if (evidence && evidence != BY_HANDLE)
       tell_once(evidence);
    out->modifier = choose_modifier(evidence, compression, modifier, count);
    out->drm_fourcc = fourcc;
@@ -747,6 +933,21 @@ get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
    return 0;
 }
 
+static int
+get_buffer_basic_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle *hnd,
+                      struct u_gralloc_buffer_basic_info *out)
+{
+   int ret = read_basic_info(((struct aimapper_gralloc *)gralloc)->mapper, hnd, out);
+
+   if (ret)
+      warn_once("a buffer is refused, HAL format 0x%x", (unsigned)hnd->hal_format);
+   else if (out->modifier == DRM_FORMAT_MOD_INVALID)
+      warn_once("a buffer's layout is not known (INVALID), HAL format 0x%x: its picture may be wrong",
+                (unsigned)hnd->hal_format);
+
+   return ret;
+}
+
 /*
  * Colours: android.hardware.graphics.common's Dataspace and ChromaSiting.
  */
@@ -756,10 +957,26 @@ get_buffer_color_info(struct u_gralloc *gralloc, struct u_gralloc_buffer_handle 
                       struct u_gralloc_buffer_color_info *out)
 {
    const struct aimapper *mapper = ((struct aimapper_gralloc *)gralloc)->mapper;
-   uint64_t dataspace;
+   uint64_t dataspace = 0, fourcc = 0;
    struct metadata m;
-   if (!hnd->handle || get_number(mapper, hnd->handle, AIMAPPER_DATASPACE, 4, &dataspace))
+   if (!hnd->handle)
       return -EINVAL;
+
+   struct plane planes[AIMAPPER_MAX_PLANES];
+   get_number(mapper, hnd->handle, AIMAPPER_PIXEL_FORMAT_FOURCC, 4, &fourcc);
+   int count = get_planes(mapper, hnd->handle, planes);
+   bool yuv = is_yuv(hnd->hal_format, (uint32_t)fourcc, planes, count);
+   if (get_number(mapper, hnd->handle, AIMAPPER_DATASPACE, 4, &dataspace) && !yuv)
+      return -EINVAL;
+
+   /* Video says nothing where it is of the usual kind; Mesa takes silence for RGB, full range. */
+   if (yuv)
+      *out = (struct u_gralloc_buffer_color_info){
+         .yuv_color_space = __DRI_YUV_COLOR_SPACE_ITU_REC601,
+         .sample_range = __DRI_YUV_NARROW_RANGE,
+         .horizontal_siting = __DRI_YUV_CHROMA_SITING_0_5,
+         .vertical_siting = __DRI_YUV_CHROMA_SITING_0_5,
+      };
 
    switch ((dataspace >> 16) & 0x3f) { /* STANDARD */
    case 1:

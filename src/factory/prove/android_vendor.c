@@ -294,12 +294,12 @@ struct mapper {
     } v5;
 } __attribute__((aligned(16)));
 
-EXPORT extern uint32_t ANDROID_HAL_STABLEC_VERSION;
+EXPORT extern uint32_t ANDROID_HAL_MAPPER_VERSION; /* the name that Qualcomm's mapper has for it */
 EXPORT int32_t AIMapper_loadIMapper(struct mapper **out);
 EXPORT void *android_load_sphal_library(const char *name, int flags);
 EXPORT int android_unload_sphal_library(void *library);
 
-uint32_t ANDROID_HAL_STABLEC_VERSION = 5;
+uint32_t ANDROID_HAL_MAPPER_VERSION = 5;
 
 int32_t AIMapper_loadIMapper(struct mapper **out)
 {
@@ -313,9 +313,10 @@ int32_t AIMapper_loadIMapper(struct mapper **out)
 
 void *android_load_sphal_library(const char *name, int flags)
 {
-    const char *setting = getenv("TURNPIKE_MAPPER"), *file = strrchr(name, '/');
+    const char *setting = getenv("TURNPIKE_MAPPER"), *slash = strrchr(name, '/');
     bool is_there = !setting || strcmp(setting, "missing") != 0;
-    return is_there && file && !strcmp(file, "/mapper.qti.so") ? dlopen(TP_VENDOR_LIBRARY, flags) : NULL;
+    bool is_ours = !strcmp(slash ? slash + 1 : name, "mapper.qti.so");
+    return is_there && is_ours ? dlopen(TP_VENDOR_LIBRARY, flags) : NULL;
 }
 
 int android_unload_sphal_library(void *library)

@@ -170,7 +170,19 @@ static void other_compressions_are_not_qualcomms(void **state)
     expect_one(DOUBLE_FOREIGN, INVALID, 4864);
     expect_one(DOUBLE_FOREIGN_NONE, INVALID, 4864);
     expect_planes(DOUBLE_QTI_OTHER, DRM_FORMAT_ABGR8888, INVALID, 2, offsets, strides);
+    assert_int_equal(backend_logged(*state, "a compression that is not known here, 1\n"), 1);
+    assert_int_equal(backend_logged(*state, "layout is not known (INVALID), HAL format 0x1"), 1);
     expect_planes(DOUBLE_CONTRADICTION, DRM_FORMAT_ABGR8888, INVALID, 2, offsets, strides);
+    assert_int_equal(backend_logged(*state, "collapsing"), 0);
+}
+
+static void lossy_compression_is_not_known(void **state)
+{
+    static const int offsets[] = {86016, 0}, strides[] = {4864, 128};
+    expect_planes(DOUBLE_QTI_LOSSY, DRM_FORMAT_ABGR8888, INVALID, 2, offsets, strides);
+    expect_planes(DOUBLE_QTI_LOSSY_2, DRM_FORMAT_ABGR8888, INVALID, 1, offsets, strides);
+    assert_int_equal(backend_logged(*state, "lossy UBWC (QTI, 11)"), 1);
+    assert_int_equal(backend_logged(*state, "lossy"), 1);
     assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
 
@@ -236,17 +248,40 @@ static void ycbcr_is_known_by_fourcc_and_components_too(void **state)
     assert_int_equal(backend_logged(*state, "collapsing"), 0);
 }
 
-/* Nothing of use in the answers: what the HAL format and the stride say, and no modifier. */
-static void useless_answers_end_in_no_modifier(void **state)
+/* Nothing of use in the answers: what the HAL format, the stride and the handle say. */
+static void useless_answers_leave_the_handle(void **state)
 {
     static const int kinds[] = {DOUBLE_SILENT, DOUBLE_NEGATIVE, DOUBLE_EMPTY, DOUBLE_SHORT_HEADER,
         DOUBLE_SHORT_PAYLOAD, DOUBLE_HUGE, DOUBLE_GARBAGE, DOUBLE_GROWING, DOUBLE_MUTE,
-        DOUBLE_WRONG_NAME, DOUBLE_WRONG_TYPE};
+        DOUBLE_WRONG_NAME, DOUBLE_WRONG_TYPE, DOUBLE_BAD_BUFFER};
     for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        struct u_gralloc_buffer_basic_info info;
+        struct buffer buffer = buffer_make(kinds[i]);
         expect_one(DOUBLE_QTI, COMPRESSED, 4864); /* an older answer lies about */
-        expect_one(kinds[i], INVALID, 4864);
+        expect_one(kinds[i], COMPRESSED, 4864);
+        buffer.ints[3 + DOUBLE_FDS + DOUBLE_FLAGS] = ~DOUBLE_FLAG_UBWC;
+        assert_int_equal(ask(gralloc, &buffer, &info), 0);
+        assert_true(info.modifier == LINEAR);
+        assert_int_equal(info.strides[0], 4864);
+        buffer.ints[2] = 1; /* too few ints for flags */
+        assert_int_equal(ask(gralloc, &buffer, &info), 0);
+        assert_true(info.modifier == INVALID);
     }
+    expect_one(DOUBLE_BAD_LINEAR, LINEAR, 4864);
     assert_int_equal(backend_logged(*state, "collapsing"), 1);
+    assert_int_equal(backend_logged(*state, "its handle's flags say UBWC"), 1);
+    assert_int_equal(backend_logged(*state, "layout is not known (INVALID)"), 1);
+}
+
+/* Neither the flags nor a guess: several planes are nothing that flags could tell. */
+static void ycbcr_that_the_mapper_does_not_know_is_refused(void **state)
+{
+    struct u_gralloc_buffer_basic_info info;
+    struct buffer buffer = buffer_sized(DOUBLE_BAD_BUFFER, 1216, 2688, DOUBLE_YCBCR_420_888);
+    assert_int_equal(ask(gralloc, &buffer, &info), -EINVAL);
+    assert_int_equal(ask(gralloc, &buffer, &info), -EINVAL);
+    assert_int_equal(backend_logged(*state, "a buffer is refused, HAL format 0x23\n"), 1);
+    assert_int_equal(backend_logged(*state, "the mapper answers with error -2"), 1);
 }
 
 /* The planes alone are beyond reading; the rest is said. */
@@ -356,7 +391,7 @@ static void a_buffer_of_another_allocator_is_the_mappers_to_refuse(void **state)
     (void)state;
     buffer.ints[3 + DOUBLE_FDS + DOUBLE_MAGIC] = 0;
     assert_int_equal(ask(gralloc, &buffer, &info), 0);
-    assert_true(info.modifier == INVALID);
+    assert_true(info.modifier == COMPRESSED); /* by the handle's flags */
 }
 
 #ifdef U_GRALLOC_LATER
@@ -389,11 +424,13 @@ int main(void)
         TEST(another_place_of_the_pixels_is_no_signature),
         TEST(linear_buffers_stay_linear),
         TEST(other_compressions_are_not_qualcomms),
+        TEST(lossy_compression_is_not_known),
         TEST(ycbcr_keeps_its_planes),
         TEST(a_plane_of_another_buffer_has_the_next_fd),
         TEST(compressed_ycbcr_is_not_collapsed),
         TEST(ycbcr_is_known_by_fourcc_and_components_too),
-        TEST(useless_answers_end_in_no_modifier),
+        TEST(useless_answers_leave_the_handle),
+        TEST(ycbcr_that_the_mapper_does_not_know_is_refused),
         TEST(unreadable_planes_leave_what_else_is_said),
         TEST(long_answers_are_read_whole),
         TEST(what_does_not_fit_is_refused),

@@ -41,7 +41,7 @@ static struct u_gralloc_buffer_color_info color_of(int kind, int dataspace, int 
 static void a_standard_is_a_color_space(void **state)
 {
     static const enum __DRIYUVColorSpace spaces[] = {
-        [0] = __DRI_YUV_COLOR_SPACE_UNDEFINED,
+        [0] = __DRI_YUV_COLOR_SPACE_ITU_REC601, /* nothing is said: what video usually is */
         [1] = __DRI_YUV_COLOR_SPACE_ITU_REC709,
         [2] = __DRI_YUV_COLOR_SPACE_ITU_REC601, /* 625 lines */
         [3] = __DRI_YUV_COLOR_SPACE_ITU_REC601,
@@ -49,11 +49,11 @@ static void a_standard_is_a_color_space(void **state)
         [5] = __DRI_YUV_COLOR_SPACE_ITU_REC601,
         [6] = __DRI_YUV_COLOR_SPACE_ITU_REC2020,
         [7] = __DRI_YUV_COLOR_SPACE_ITU_REC2020,
-        [8] = __DRI_YUV_COLOR_SPACE_UNDEFINED, /* BT.470M */
-        [63] = __DRI_YUV_COLOR_SPACE_UNDEFINED,
     };
     (void)state;
-    for (int i = 0; i < 64; i++) {
+    for (int i = 8; i < 64; i++) /* BT.470M, and those without a number in EGL */
+        assert_int_equal(color_of(DOUBLE_NV12, STANDARD(i), -1).yuv_color_space, spaces[0]);
+    for (int i = 0; i < 8; i++) {
         assert_int_equal(color_of(DOUBLE_NV12, STANDARD(i), -1).yuv_color_space, spaces[i]);
         assert_int_equal(
             color_of(DOUBLE_NV12, STANDARD(i) | RANGE(2) | 0xffff, -1).yuv_color_space, spaces[i]);
@@ -63,11 +63,11 @@ static void a_standard_is_a_color_space(void **state)
 static void a_range_is_full_or_narrow(void **state)
 {
     (void)state;
-    assert_int_equal(color_of(DOUBLE_NV12, 0, -1).sample_range, __DRI_YUV_RANGE_UNDEFINED);
+    assert_int_equal(color_of(DOUBLE_NV12, 0, -1).sample_range, __DRI_YUV_NARROW_RANGE);
     assert_int_equal(color_of(DOUBLE_NV12, RANGE(1), -1).sample_range, __DRI_YUV_FULL_RANGE);
     assert_int_equal(color_of(DOUBLE_NV12, RANGE(2), -1).sample_range, __DRI_YUV_NARROW_RANGE);
-    assert_int_equal(color_of(DOUBLE_NV12, RANGE(3), -1).sample_range, __DRI_YUV_RANGE_UNDEFINED);
-    assert_int_equal(color_of(DOUBLE_NV12, RANGE(5), -1).sample_range, __DRI_YUV_RANGE_UNDEFINED);
+    assert_int_equal(color_of(DOUBLE_NV12, RANGE(3), -1).sample_range, __DRI_YUV_NARROW_RANGE);
+    assert_int_equal(color_of(DOUBLE_NV12, RANGE(5), -1).sample_range, __DRI_YUV_NARROW_RANGE);
     /* V0_BT709 of AOSP's graphics-base: BT.709, SMPTE 170M, limited. */
     struct u_gralloc_buffer_color_info info = color_of(DOUBLE_NV12, 281083904, -1);
     assert_int_equal(info.yuv_color_space, __DRI_YUV_COLOR_SPACE_ITU_REC709);
@@ -81,8 +81,9 @@ static void a_siting_is_one_for_each_axis(void **state)
     static const enum __DRIChromaSiting none = __DRI_YUV_CHROMA_SITING_UNDEFINED,
                                         beside = __DRI_YUV_CHROMA_SITING_0,
                                         between = __DRI_YUV_CHROMA_SITING_0_5;
-    const enum __DRIChromaSiting expected[][2] = {{none, none}, {none, none}, {between, between},
-        {beside, between}, {between, beside}, {beside, beside}, {none, none}};
+    const enum __DRIChromaSiting expected[][2] = {{between, between}, {between, between},
+        {between, between}, {beside, between}, {between, beside}, {beside, beside},
+        {between, between}};
     (void)state;
     for (int i = 0; i < 7; i++) {
         struct u_gralloc_buffer_color_info info = color_of(DOUBLE_NV12, STANDARD(1), i);
@@ -92,11 +93,39 @@ static void a_siting_is_one_for_each_axis(void **state)
     struct u_gralloc_buffer_color_info info = color_of(DOUBLE_FOREIGN, STANDARD(1), 2);
     assert_int_equal(info.horizontal_siting, none); /* another vendor's 2 */
     info = color_of(DOUBLE_NV12, STANDARD(1), -1);
-    assert_int_equal(info.horizontal_siting, none);
-    assert_int_equal(info.vertical_siting, none);
+    assert_int_equal(info.horizontal_siting, between); /* nothing is said */
+    assert_int_equal(info.vertical_siting, between);
 }
 
-static void without_a_dataspace_there_is_no_answer(void **state)
+/* Mesa takes a colour space that is not told for RGB, and a range for the full one. */
+static void rgb_is_told_nothing_that_is_not_said(void **state)
+{
+    struct u_gralloc_buffer_color_info info = color_of(DOUBLE_LINEAR, 0, -1);
+    (void)state;
+    assert_int_equal(info.yuv_color_space, __DRI_YUV_COLOR_SPACE_UNDEFINED);
+    assert_int_equal(info.sample_range, __DRI_YUV_RANGE_UNDEFINED);
+    assert_int_equal(info.horizontal_siting, __DRI_YUV_CHROMA_SITING_UNDEFINED);
+    assert_int_equal(info.vertical_siting, __DRI_YUV_CHROMA_SITING_UNDEFINED);
+}
+
+static void ycbcr_without_a_dataspace_is_what_video_usually_is(void **state)
+{
+    static const int kinds[] = {
+        DOUBLE_SILENT, DOUBLE_BAD_BUFFER, DOUBLE_EMPTY, DOUBLE_GARBAGE, DOUBLE_MUTE};
+    (void)state;
+    for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+        struct u_gralloc_buffer_color_info info = {0};
+        struct buffer buffer = buffer_sized(kinds[i], 640, 360, DOUBLE_YCBCR_420_888);
+        assert_int_equal(
+            gralloc->ops.get_buffer_color_info(gralloc, buffer_handle(&buffer), &info), 0);
+        assert_int_equal(info.yuv_color_space, __DRI_YUV_COLOR_SPACE_ITU_REC601);
+        assert_int_equal(info.sample_range, __DRI_YUV_NARROW_RANGE);
+        assert_int_equal(info.horizontal_siting, __DRI_YUV_CHROMA_SITING_0_5);
+        assert_int_equal(info.vertical_siting, __DRI_YUV_CHROMA_SITING_0_5);
+    }
+}
+
+static void rgb_without_a_dataspace_has_no_answer(void **state)
 {
     static const int kinds[] = {DOUBLE_SILENT, DOUBLE_NEGATIVE, DOUBLE_EMPTY, DOUBLE_SHORT_HEADER,
         DOUBLE_SHORT_PAYLOAD, DOUBLE_HUGE, DOUBLE_GARBAGE, DOUBLE_GROWING, DOUBLE_MUTE,
@@ -121,7 +150,9 @@ int main(void)
         TEST(a_standard_is_a_color_space),
         TEST(a_range_is_full_or_narrow),
         TEST(a_siting_is_one_for_each_axis),
-        TEST(without_a_dataspace_there_is_no_answer),
+        TEST(rgb_is_told_nothing_that_is_not_said),
+        TEST(ycbcr_without_a_dataspace_is_what_video_usually_is),
+        TEST(rgb_without_a_dataspace_has_no_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,7 @@ int backend_setup(void **state)
     assert_int_equal(chdir(folder), 0);
     unsetenv("TURNPIKE_MAPPER");
     unsetenv("TURNPIKE_MAPPER_DIR");
+    unsetenv("TURNPIKE_MAPPER_PATHS");
     backend_open(&b, double_folder());
     *state = &b;
     return 0;
@@ -137,6 +138,7 @@ int backend_teardown(void **state)
     backend_close(*state);
     assert_non_null(getcwd(folder, sizeof(folder)));
     remove_all("hw");
+    remove_all("odm");
     assert_int_equal(chdir("/"), 0);
     return rmdir(folder);
 }

@@ -18,7 +18,7 @@ struct backend {
     char path[4096]; /* its file */
     struct u_gralloc *(*create)(void);
     struct double_counts (*take)(void);
-    char lines[1024]; /* what was logged, a line each */
+    char lines[4096]; /* what was logged, a line each */
     unsigned fds;     /* of the process, before */
 };
 

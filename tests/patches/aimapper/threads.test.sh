@@ -37,7 +37,7 @@ check 'no race, one mapper, each line once' env TP_DOUBLE="$TP_TMP/double" \
 if command -v aarch64-linux-gnu-gcc >/dev/null; then
     check 'the double is made for arm64' double aarch64-linux-gnu-gcc "$TP_TMP/arm64"
     check 'with the names of a mapper' exports "$TP_TMP/arm64/mapper.qti.so" \
-        ANDROID_HAL_STABLEC_VERSION AIMapper_loadIMapper
+        ANDROID_HAL_MAPPER_VERSION AIMapper_loadIMapper
     check 'and of libvndksupport' exports "$TP_TMP/arm64/libvndksupport.so" \
         android_load_sphal_library android_unload_sphal_library
 fi

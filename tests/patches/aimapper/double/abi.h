@@ -95,8 +95,9 @@ static_assert(sizeof(struct abi_mapper) == 128, "rounded up to 16");
 static_assert(_Alignof(struct abi_mapper) == 16, "aligned to 16");
 #endif
 
-/* What a mapper.*.so exports. */
+/* What a mapper.*.so exports: one of the numbers, or both. */
 extern uint32_t ANDROID_HAL_STABLEC_VERSION;
+extern uint32_t ANDROID_HAL_MAPPER_VERSION;
 int32_t AIMapper_loadIMapper(struct abi_mapper **out);
 
 /* What libvndksupport.so exports. */

@@ -123,7 +123,7 @@ static inline void double_lay_rgb(
 {
     int linear = (kind >= DOUBLE_LINEAR && kind < DOUBLE_NV12) || kind == DOUBLE_DSC ||
         kind == DOUBLE_FOREIGN || kind == DOUBLE_FOREIGN_NONE || kind == DOUBLE_OFFSET_64 ||
-        kind == DOUBLE_OFFSET_NEGATIVE || (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
+        kind == DOUBLE_OFFSET_NEGATIVE || kind == DOUBLE_BAD_LINEAR || (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
     int bytes = double_bytes(format);
     struct double_plane pixels = {
         .content = DOUBLE_RGBA, .width = w, .height = h, .subsampling = 1, .step = 8 * bytes};
@@ -146,7 +146,7 @@ static inline void double_lay_rgb(
     l->size = double_align(pixels.offset + pixels.size, 4096);
     l->planes[0] = pixels;
     l->planes[1] = flags;
-    l->count = kind == DOUBLE_QTI_ONE_PLANE ? 1 : 2;
+    l->count = kind == DOUBLE_QTI_ONE_PLANE || kind == DOUBLE_QTI_LOSSY_2 ? 1 : 2;
     if (kind == DOUBLE_QTI_3_PLANES) {
         double_put(l, pixels);
     } else if (kind == DOUBLE_NEAR_MISS_FLAGS) {

@@ -35,10 +35,14 @@
     X(CONTRADICTION, 32, "contradiction") /* COMPRESSION NONE, a modifier that says UBWC */ \
     X(NEAR_MISS, 33, "near-miss")      /* QTI_840, the pixels 4096 bytes later */ \
     X(FOREIGN_NONE, 34, "foreign-none") /* the same, 0 */ \
-    X(QTI_OTHER, 35, "qti-other")      /* QTI_840, and COMPRESSION says "QTI", 11 */ \
+    X(QTI_OTHER, 35, "qti-other")      /* QTI_840, and COMPRESSION says "QTI", 13 */ \
     X(NEAR_MISS_FLAGS, 36, "near-miss-flags") /* QTI_840, the flags 4096 bytes later */ \
     X(QTI_FOURCC, 37, "qti-fourcc")    /* QTI, and a fourcc: ABGR2101010 */ \
     X(NV12_UBWC_HIDDEN, 38, "nv12-ubwc-hidden") /* NV12_UBWC, COMPRESSION unsupported */ \
+    X(QTI_LOSSY, 39, "qti-lossy")      /* QTI_840, and COMPRESSION says "QTI", 11: lossy */ \
+    X(QTI_LOSSY_2, 65, "qti-lossy-2")  /* the same, 12; one plane */ \
+    X(BAD_BUFFER, 66, "bad-buffer")    /* QTI_840, and every answer is BAD_BUFFER */ \
+    X(BAD_LINEAR, 67, "bad-linear")    /* LINEAR, and every answer is BAD_BUFFER */ \
     X(SILENT, 40, "silent")            /* everything unsupported */ \
     X(NEGATIVE, 41, "negative")        /* errors that are none */ \
     X(EMPTY, 42, "empty")              /* answers of no bytes */ \
@@ -67,12 +71,15 @@
     /* Libraries; buffers are then QTI_840. */ \
     X(LIB_MISSING, 100, "missing")     /* not to be loaded */ \
     X(LIB_VERSION_4, 101, "version-4") \
-    X(LIB_VERSION_6, 102, "version-6") /* the symbol */ \
+    X(LIB_VERSION_6, 102, "version-6") /* the symbols, which there are */ \
     X(LIB_TABLE_4, 103, "table-4")     /* symbol 5, an older table */ \
     X(LIB_TABLE_6, 104, "table-6")     /* symbol 5, a newer table, which begins as this one */ \
     X(LIB_ERROR, 105, "load-error")    /* AIMapper_loadIMapper says NO_RESOURCES */ \
     X(LIB_NULL, 106, "load-null")      /* says NONE and gives NULL */ \
-    X(LIB_HOLE, 107, "hole")           /* no getStandardMetadata in the table */
+    X(LIB_HOLE, 107, "hole")           /* no getStandardMetadata in the table */ \
+    X(LIB_STABLEC_4, 108, "stablec-4") /* the one symbol, where there are two */ \
+    X(LIB_MAPPER_4, 109, "mapper-4")   /* the other */ \
+    X(LIB_STRANGER, 110, "stranger")   /* an instance that has imported no handle */
 /* clang-format on */
 
 enum double_kind {

@@ -13,7 +13,18 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
-PUBLIC uint32_t ANDROID_HAL_STABLEC_VERSION = 5;
+/* Qualcomm's exports the second alone; others both, the first alone, or neither. */
+#ifndef DOUBLE_SYMBOLS
+#define DOUBLE_SYMBOLS 2
+#endif
+#if DOUBLE_SYMBOLS & 1
+PUBLIC
+#endif
+uint32_t ANDROID_HAL_STABLEC_VERSION = 5;
+#if DOUBLE_SYMBOLS & 2
+PUBLIC
+#endif
+uint32_t ANDROID_HAL_MAPPER_VERSION = 5;
 
 static int library_kind;
 static unsigned calls;
@@ -36,10 +47,12 @@ static const char *setting(void)
 __attribute__((constructor)) static void begin(void)
 {
     library_kind = double_kind_named(setting());
-    if (library_kind == DOUBLE_LIB_VERSION_4)
+    if (library_kind == DOUBLE_LIB_VERSION_4 || library_kind == DOUBLE_LIB_STABLEC_4)
         ANDROID_HAL_STABLEC_VERSION = 4;
-    else if (library_kind == DOUBLE_LIB_VERSION_6)
-        ANDROID_HAL_STABLEC_VERSION = 6;
+    if (library_kind == DOUBLE_LIB_VERSION_4 || library_kind == DOUBLE_LIB_MAPPER_4)
+        ANDROID_HAL_MAPPER_VERSION = 4;
+    if (library_kind == DOUBLE_LIB_VERSION_6)
+        ANDROID_HAL_STABLEC_VERSION = ANDROID_HAL_MAPPER_VERSION = 6;
 }
 
 static bool is_ours(const struct abi_handle *handle)
@@ -52,7 +65,7 @@ static int32_t get_standard_metadata(
     const struct abi_handle *handle, int64_t type, void *out, size_t size)
 {
     unsigned call = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
-    if (!is_ours(handle))
+    if (!is_ours(handle) || library_kind == DOUBLE_LIB_STRANGER)
         return -ABI_BAD_BUFFER;
     const int32_t *ints = handle->data + handle->fd_count;
     int kind = ints[DOUBLE_KIND];

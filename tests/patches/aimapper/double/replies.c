@@ -174,8 +174,14 @@ static int32_t put_compression(struct wire_out *w, int kind)
     case DOUBLE_FOREIGN_NONE:
         wire_extendable(w, "VND", 0);
         return 0;
-    case DOUBLE_QTI_OTHER:
+    case DOUBLE_QTI_LOSSY:
         wire_extendable(w, "QTI", 11);
+        return 0;
+    case DOUBLE_QTI_LOSSY_2:
+        wire_extendable(w, "QTI", 12);
+        return 0;
+    case DOUBLE_QTI_OTHER:
+        wire_extendable(w, "QTI", 13);
         return 0;
     default:
         return -ABI_UNSUPPORTED;
@@ -289,6 +295,9 @@ int32_t double_reply(
     switch (kind) {
     case DOUBLE_SILENT:
         return -ABI_UNSUPPORTED;
+    case DOUBLE_BAD_BUFFER:
+    case DOUBLE_BAD_LINEAR:
+        return -ABI_BAD_BUFFER;
     case DOUBLE_NEGATIVE:
         return no_errors[call % 4];
     case DOUBLE_EMPTY:

@@ -1,5 +1,6 @@
-/* libvndksupport.so, the double: loads /vendor/lib64/hw/NAME from the folder TURNPIKE_MAPPER_DIR,
- * or from its own. With TURNPIKE_MAPPER=missing the vendor has none. The counts are the tests'. */
+/* libvndksupport.so, the double: loads mapper.NAME.so, whatever folder is said before it, from the
+ * folder TURNPIKE_MAPPER_DIR, or from its own. With TURNPIKE_MAPPER=missing the vendor has none, and
+ * with TURNPIKE_MAPPER_PATHS=only none by its bare name. The counts are the tests'. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -66,15 +67,15 @@ static bool find_folder(char folder[PATH_MAX])
 PUBLIC void *android_load_sphal_library(const char *name, int flags)
 {
     char folder[PATH_MAX], path[PATH_MAX + NAME_MAX];
-    const char *file = strrchr(name, '/');
-    const char *setting = getenv("TURNPIKE_MAPPER");
+    const char *slash = strrchr(name, '/'), *file = slash ? slash + 1 : name;
+    const char *setting = getenv("TURNPIKE_MAPPER"), *paths = getenv("TURNPIKE_MAPPER_PATHS");
     counts.asked++;
-    if (!file || strncmp(file, "/mapper.", 8) != 0 || !find_folder(folder))
+    if (strncmp(file, "mapper.", 7) != 0 || !find_folder(folder))
         return NULL;
-    note(file + 1);
-    if (setting && !strcmp(setting, "missing"))
+    note(name);
+    if ((setting && !strcmp(setting, "missing")) || (!slash && paths && !strcmp(paths, "only")))
         return NULL;
-    snprintf(path, sizeof(path), "%s%s", folder, file + 1);
+    snprintf(path, sizeof(path), "%s%s", folder, file);
     void *library = dlopen(path, flags);
     if (library) {
         counts.loads++;
