@@ -256,6 +256,9 @@ static int prove(struct job *j, struct driver *d, struct tp_error *e)
 {
     if (j->a->no_prove)
         return 0;
+    char *start = tp_asprintf("Proving variant %c on simulated chips", d->variant);
+    say(j, start);
+    free(start);
     struct tp_prove_request req = {.file = d->package.path,
                                    .patches_dir = j->patches_dir,
                                    .excused = j->a->without.at,

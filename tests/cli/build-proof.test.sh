@@ -67,10 +67,14 @@ check 'the summary has the proof, under the name of the archive' json_holds \
         any(.[0].static[]; .id == \"says\" and .ok)" out/summary.json
 
 before=$(sha256sum <"out/$archive")
-build --patches broken
+build --patches broken --json told.json
 check 'one that does not: exit status 1' test $? -eq 1
 check 'the promise is named' grep -q '^ *says: .*what nobody says' said
 check 'and what to do' grep -q -- '--no-prove' err
+check 'with the same patches' grep -q -- "turnpike prove --patches .*broken" err
+check 'the log has the proof' grep -q '^ *says *FAILS' out/work/host-android/build.log
+check '--json has the proof, and no archive' json_holds \
+    '.archives == [] and (.proof[0].ok|not) and any(.proof[0].static[]; .id == "says" and (.ok|not))' told.json
 check 'the archive of an earlier build is as it was' test "$(sha256sum <"out/$archive")" = "$before"
 rm -rf out
 build --patches broken
