@@ -31,7 +31,10 @@ static void print_help(FILE *out)
 
 static void print_error(const char *command, const struct tp_error *e)
 {
-    fprintf(stderr, "turnpike %s: %s%s%s\n", command, e->where, *e->where ? ": " : "", e->what);
+    char *where = tp_printable(e->where), *what = tp_printable(e->what);
+    fprintf(stderr, "turnpike %s: %s%s%s\n", command, where, *where ? ": " : "", what);
+    free(where);
+    free(what);
     if (*e->todo)
         fprintf(stderr, "  what to do: %s\n", e->todo);
 }

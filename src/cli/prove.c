@@ -28,8 +28,9 @@ static int parse_faults(const char *text, struct arguments *a)
     bool good = *text >= '0' && *text <= '9' && n > 0 && n <= MAX_SCHEDULES;
     if (good && *end == ':') {
         const char *from = end + 1;
+        errno = 0;
         seed = strtoull(from, &end, 10);
-        good = *from >= '0' && *from <= '9';
+        good = *from >= '0' && *from <= '9' && !errno && seed <= INT64_MAX - (n - 1);
     }
     if (!good || *end)
         return tp_cli_usage(&tp_command_prove,

@@ -24,26 +24,43 @@ static char *result_in(const char *detail)
     return at ? tp_strndup(at, strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")) : NULL;
 }
 
+/* Was the driver told that the time is up for what had come? Then a fence is not ready for it. */
+static bool was_timed_out(const json_t *calls)
+{
+    size_t i;
+    json_t *line;
+    json_array_foreach(calls, i, line)
+    {
+        const char *error = json_string_value(json_object_get(line, "error"));
+        if (json_object_get(line, "fault") && error && !strcmp(error, "ETIMEDOUT"))
+            return true;
+    }
+    return false;
+}
+
 /* Does CHECK fail with a result that says so? A success where an error is right says nothing, and no
  * more does a state that is not so (VK_NOT_READY, VK_EVENT_RESET). */
-static bool tells_error(const json_t *check)
+static bool tells_error(const json_t *check, bool timed_out)
 {
     static const char error[] = "VK_ERROR_";
     char *result = result_in(json_string_value(json_object_get(check, "detail")));
     bool tells = result && (!strncmp(result, error, sizeof error - 1) ||
-                            !strcmp(result, "VK_TIMEOUT"));
+                            !strcmp(result, "VK_TIMEOUT") ||
+                            (timed_out && !strcmp(result, "VK_NOT_READY")));
     free(result);
     return tells;
 }
 
-/* The first check that fails; where silently is asked for, the first that tells no error. */
-static const json_t *failed_check(const json_t *checks, bool silently)
+/* The first check of the run that fails; where silently is asked for, the first that tells no error. */
+static const json_t *failed_check(const struct tp_run_result *run, bool silently)
 {
+    bool timed_out = silently && was_timed_out(run->calls);
     size_t i;
     json_t *check;
-    json_array_foreach(checks, i, check)
+    json_array_foreach(run->checks, i, check)
     {
-        if (!json_is_true(json_object_get(check, "ok")) && !(silently && tells_error(check)))
+        if (!json_is_true(json_object_get(check, "ok")) &&
+            !(silently && tells_error(check, timed_out)))
             return check;
     }
     return NULL;
@@ -77,12 +94,12 @@ enum tp_fault_outcome tp_fault_judge(const struct tp_run_result *run, char **det
         *detail = tp_strdup(TP_BOOKS_NOT_WHOLE);
         return TP_FAULT_WRONG;
     }
-    const json_t *check = failed_check(run->checks, true);
+    const json_t *check = failed_check(run, true);
     if (check) {
         *detail = told(check);
         return leaves_fds(check) ? TP_FAULT_LEAK : TP_FAULT_WRONG;
     }
-    check = failed_check(run->checks, false);
+    check = failed_check(run, false);
     if (!check)
         return TP_FAULT_SUCCESS;
     *detail = result_in(json_string_value(json_object_get(check, "detail")));

@@ -64,6 +64,35 @@ static void a_note_that_is_not_the_promised_object_says_why(void **state)
     }
 }
 
+/* The note of a sound driver, with one place of it written over. */
+static void a_note_that_says_what_there_is_not_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *place, *instead, *why;
+    } cases[] = {
+        {"\"variant\": \"b\"", "\"variant\": \"q\"", "neither b nor p"},
+        {"\"target\": \"host\"", "\"target\": \"hosx\"", "target"},
+        {"\"target\": \"host\"", "\"target\": \"h\xffst\"", "not JSON"},
+        {"\"applied\"", "\"bananas\"", "state"},
+        {"\"schema\": 1", "\"schema\": 9", "schema 9"},
+        {"\"patches\"", "\"petches\"", "no array"},
+        {"\"turnpike\": ", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "not JSON"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tp_error e = {0};
+        struct tp_buf b = fixture_bytes("linux-b");
+        char *at = memmem(b.data, b.len, cases[i].place, strlen(cases[i].place));
+        assert_non_null(at);
+        memcpy(at, cases[i].instead, strlen(cases[i].instead));
+        json_t *note;
+        assert_int_equal(tp_note_read_memory(b.data, b.len, "x.so", &note, &e), -EBADMSG);
+        assert_null(note);
+        assert_contains(e.what, cases[i].why);
+        tp_buf_finish(&b);
+    }
+}
+
 static void a_note_is_found_without_section_headers(void **state)
 {
     (void)state;
@@ -129,6 +158,7 @@ int main(void)
         cmocka_unit_test(the_note_of_a_driver_is_read),
         cmocka_unit_test(a_file_without_a_note_fails_the_check),
         cmocka_unit_test(a_note_that_is_not_the_promised_object_says_why),
+        cmocka_unit_test(a_note_that_says_what_there_is_not_is_refused),
         cmocka_unit_test(a_note_is_found_without_section_headers),
         cmocka_unit_test(a_note_is_found_without_a_note_segment),
         cmocka_unit_test(a_note_with_a_length_beyond_its_place_gives_an_error),

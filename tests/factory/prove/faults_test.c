@@ -134,6 +134,13 @@ static void a_state_that_is_not_so_tells_no_error(void **state)
                                               "is right") "]",
                            BALANCED, "VK_NOT_READY"),
                      TP_FAULT_WRONG);
+    assert_int_equal(judge(true, 1,
+                           "[" FAILS("fence", "vkGetFenceStatus: VK_NOT_READY (1), where VK_SUCCESS "
+                                              "is right") "]",
+                           "[{\"call\": \"open\"}, {\"call\": \"WAITTIMESTAMP_CTXTID\", \"fault\": 1,"
+                           " \"ret\": -1, \"error\": \"ETIMEDOUT\"}, {\"call\": \"close\"}]",
+                           "VK_NOT_READY"),
+                     TP_FAULT_ERROR); /* the kernel said that the time is up */
     assert_int_equal(judge(true, 1, "[" FAILS("event", "VK_EVENT_RESET (4)") "]", BALANCED, "RESET"),
                      TP_FAULT_WRONG);
 }
