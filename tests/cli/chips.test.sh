@@ -49,6 +49,15 @@ check 'two chips that claim one id are noted' grep -q '0x060500ff is claimed by 
 echo x >mesa/src/freedreno/common/freedreno_devices.py
 "$TURNPIKE" chips mesa >/dev/null 2>notes
 check 'a tree without the table: exit status 2' test $? -eq 2
+mkdir other
+"$TURNPIKE" chips other >/dev/null 2>notes
+check 'a folder of something else: exit status 2' test $? -eq 2
+check 'it is no tree of Mesa' grep -q 'other: is no tree of Mesa' notes
+printf 'add_gpus([GPUId(chip_id = 0x02zz00ff, name = "FD200")], A6xxGPUInfo(CHIP.A6XX, [a]))\n' \
+    >mesa/src/freedreno/common/freedreno_devices.py
+"$TURNPIKE" chips mesa >/dev/null 2>notes
+check 'an id that is no number: exit status 2' test $? -eq 2
+check 'it is named' grep -q '0x02zz00ff is no number' notes
 "$TURNPIKE" chips notes >/dev/null 2>&1
 check 'neither a tree nor a driver: exit status 2' test $? -eq 2
 "$TURNPIKE" chips "$TURNPIKE" >/dev/null 2>notes

@@ -98,16 +98,13 @@ static int read_header(struct tp_elf *f, struct tp_error *e)
     f->little_endian = eh.e_ident[EI_DATA] == ELFDATA2LSB;
     f->type = eh.e_type;
     f->machine = eh.e_machine;
-    bool wide = f->class_bits == 64;
-    int r = check_table(f, eh.e_phoff, eh.e_phnum, eh.e_phentsize,
-                        wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr), "the program header table",
-                        e);
+    int r = check_table(f, eh.e_phoff, eh.e_phnum, eh.e_phentsize, sizeof(Elf64_Phdr),
+                        "the program header table", e);
     if (r < 0)
         return r;
     /* A count of 0 beside a table stands for 65280 or more, in the table's first entry. */
     return check_table(f, eh.e_shoff, eh.e_shnum ? eh.e_shnum : SHN_LORESERVE, eh.e_shentsize,
-                       wide ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr), "the section header table",
-                       e);
+                       sizeof(Elf64_Shdr), "the section header table", e);
 }
 
 static int read_segments(struct tp_elf *f, struct tp_error *e)
@@ -253,7 +250,7 @@ static int read_symbols(struct tp_elf *f, struct tp_error *e)
     }
     if (!scn)
         return 0;
-    uint64_t each = f->class_bits == 64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+    uint64_t each = sizeof(Elf64_Sym);
     if (sh.sh_entsize != each || sh.sh_size % each)
         return damaged(f, e, "the dynamic symbol table", "has entries of a wrong size");
     uint64_t n = sh.sh_size / each;

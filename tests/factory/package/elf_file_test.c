@@ -104,6 +104,29 @@ static void what_is_no_elf_file_is_named_as_such(void **state)
     }
 }
 
+static void other_kinds_of_elf_files_are_named_before_they_are_called_damaged(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned char class, data;
+        const char *what;
+    } rows[] = {
+        {1, 1, "32-bit"}, {1, 2, "32-bit"}, {2, 2, "big-endian"},
+        {3, 1, "neither a 32-bit"}, {2, 0, "neither a little-"}, {2, 1, "cut short"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[40] = "\177ELF";
+        text[4] = (char)rows[i].class;
+        text[5] = (char)rows[i].data;
+        struct tp_elf *elf = (void *)1;
+        struct tp_error e = {0};
+        assert_int_equal(tp_elf_open_memory(text, sizeof text, "x.so", &elf, &e), -EBADMSG);
+        assert_null(elf);
+        assert_contains(e.what, rows[i].what);
+        assert_int_equal(e.status, TP_STATUS_INPUT);
+    }
+}
+
 static void a_file_that_is_not_there_is_named(void **state)
 {
     (void)state;
@@ -207,6 +230,7 @@ int main(void)
         cmocka_unit_test(a_search_path_of_either_kind_is_seen),
         cmocka_unit_test(needed_libraries_are_listed),
         cmocka_unit_test(what_is_no_elf_file_is_named_as_such),
+        cmocka_unit_test(other_kinds_of_elf_files_are_named_before_they_are_called_damaged),
         cmocka_unit_test(a_file_that_is_not_there_is_named),
         cmocka_unit_test(a_file_cut_anywhere_gives_an_error),
         cmocka_unit_test(a_file_with_any_byte_changed_never_harms),

@@ -117,6 +117,24 @@ static void each_missing_file_is_named(void **state)
     }
 }
 
+static void a_link_that_leads_nowhere_is_named(void **state)
+{
+    static const char *const targets[] = {"/no/such/file", "libz.so"}; /* the second: to itself */
+    for (size_t i = 0; i < 2; i++) {
+        struct tp_error e = {0};
+        fill(*state, flat);
+        char *path = tp_join(*state, "libz.so");
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(symlink(targets[i], path), 0);
+        assert_int_equal(tp_bionic_root_check(*state, &e), -ENOENT);
+        assert_int_equal(e.status, TP_STATUS_INPUT);
+        assert_string_equal(e.where, path);
+        assert_non_null(strstr(e.what, "leads to no file"));
+        assert_int_equal(unlink(path), 0);
+        free(path);
+    }
+}
+
 static void assert_refused(const char *dir, const struct library *l, int err, const char *what)
 {
     struct tp_error e = {0};
@@ -168,6 +186,7 @@ int main(void)
         in_folder(a_phone_with_android_9_has_all_in_system),
         in_folder(the_package_of_android_10_goes_before_links_to_it),
         in_folder(each_missing_file_is_named),
+        in_folder(a_link_that_leads_nowhere_is_named),
         in_folder(other_machines_and_cut_files_are_refused),
         in_folder(a_folder_is_needed),
     };
