@@ -86,6 +86,23 @@ redmagic_said() { # output, times, text
     return 1
 }
 
+# A mapper with other version symbols, in a folder of its own.
+redmagic_symbols() { # driver, output, folder, setting, times that it is used
+    redmagic_run "$1" "$2" double TURNPIKE_MAPPER="$4" \
+        TURNPIKE_MAPPER_DIR="$(build_folder)/tests/patches/aimapper/symbols/$3" &&
+        redmagic_said "$2" "$5" 'Using IMapper v5'
+}
+
+# A mapper that knows no handle: the flags tell, one warning, and nothing else changes.
+redmagic_stranger() { # driver, output
+    redmagic_run "$1" "$2" double TURNPIKE_MAPPER=stranger && redmagic_clean "$2" &&
+        redmagic_said "$2" 1 'Using IMapper v5' &&
+        redmagic_said "$2" 1 'aimapper: the mapper answers with error -2' &&
+        redmagic_said "$2" 1 'aimapper: the mapper knows nothing of a buffer' &&
+        redmagic_kinds_are "$2" '0x500000000000001 0+4864' = qti-840 qti &&
+        redmagic_kinds_are "$2" '0x0 0+4864' = linear linear-cpu
+}
+
 redmagic_usage_is() { # output, fact, value
     redmagic_is "$1" "ahb_$2" "$3"
 }
@@ -124,6 +141,13 @@ redmagic_checks() { # driver, name
         redmagic_usage_is "$out" usage_plain 0x10000200
     check "$name: with compression disabled it has not" redmagic_usage_is "$out" usage_disabled 0x200
     check "$name: with linear tiling it has not" redmagic_usage_is "$out" usage_linear 0x200
+    check "$name: a swapchain's pair of formats has it" redmagic_usage_is "$out" usage_pair 0x10000200
+    check "$name: a format that may become any has not" redmagic_usage_is "$out" usage_mutable 0x200
+    check "$name: formats that this GPU compresses alike have it" \
+        redmagic_usage_is "$out" usage_mixed 0x10000200
+    check "$name: YCbCr of an unknown dataspace is BT.601, narrow" \
+        redmagic_is "$out" ycbcr_nv12 '601 narrow'
+    check "$name: lossy compression is told as such" redmagic_said "$out" 1 'aimapper: a buffer has lossy UBWC'
     check "$name: what the driver tries with the allocator has not" \
         redmagic_usage_is "$out" usage_tried 0x200
     check "$name: what it allocates to export has not" redmagic_usage_is "$out" export_usage 0x200
@@ -139,6 +163,13 @@ redmagic_checks() { # driver, name
         check "$name: an IMapper that is $kind leaves the fallback" \
             redmagic_fallback "$driver" "$out" double TURNPIKE_MAPPER=$kind
     done
+    for kind in 'stablec version-4 0' 'stablec stablec-4 0' 'both stablec-4 0' 'stablec default 1' \
+        'both default 1' 'both mapper-4 1' 'neither default 1' 'neither table-4 0'; do
+        # shellcheck disable=SC2086
+        check "$name: version symbols: $kind" redmagic_symbols "$driver" "$out" $kind
+    done
+    check "$name: a mapper that knows no handle leaves the handles' flags" \
+        redmagic_stranger "$driver" "$out"
     check "$name: no libvndksupport leaves the fallback" redmagic_fallback "$driver" "$out" none
     redmagic_run "$driver" "$out" double TURNPIKE_MAPPER=table-6
     check "$name: an IMapper with a newer table is used" redmagic_said "$out" 1 'Using IMapper v5'

@@ -220,6 +220,7 @@ enum {
     ALLOCATION_SIZE = 10,
     COMPRESSION = 12,
     PLANE_LAYOUTS = 15,
+    DATASPACE = 17,
     STRIDE = 23,
 };
 
@@ -257,6 +258,9 @@ static int put_payload(struct wire *w, const int *ints, int64_t type)
         return 0;
     case PLANE_LAYOUTS:
         put_planes(w, kind, &l);
+        return 0;
+    case DATASPACE: /* unknown, as of most buffers of the camera and of video */
+        put_number(w, 0, 4);
         return 0;
     case STRIDE:
         put_number(w, align(ints[INT_WIDTH], 64), 4);

@@ -10,7 +10,8 @@
 #include "android.h"
 #include "android_host.h"
 
-bool tp_ahb_ask(struct tp_run *r, VkImageTiling tiling, const void *input_next, uint64_t *out)
+bool tp_ahb_ask(struct tp_run *r, VkImageTiling tiling, VkImageCreateFlags flags,
+                const void *input_next, uint64_t *out)
 {
     VkPhysicalDeviceExternalImageFormatInfo external = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_IMAGE_FORMAT_INFO,
@@ -24,6 +25,7 @@ bool tp_ahb_ask(struct tp_run *r, VkImageTiling tiling, const void *input_next, 
         .type = VK_IMAGE_TYPE_2D,
         .tiling = tiling,
         .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
+        .flags = flags,
     };
     VkAndroidHardwareBufferUsageANDROID usage = {
         .sType = VK_STRUCTURE_TYPE_ANDROID_HARDWARE_BUFFER_USAGE_ANDROID,
@@ -52,15 +54,34 @@ void tp_print_bits(const char *fact, uint64_t bits)
 }
 
 /* The answer, written as a fact. Answers false where there is none. */
-static bool ask(struct tp_run *r, const char *fact, VkImageTiling tiling, const void *input_next)
+static bool ask(struct tp_run *r, const char *fact, VkImageTiling tiling, VkImageCreateFlags flags,
+                const void *input_next)
 {
     uint64_t usage;
-    bool is_offered = tp_ahb_ask(r, tiling, input_next, &usage);
+    bool is_offered = tp_ahb_ask(r, tiling, flags, input_next, &usage);
     if (is_offered)
         tp_print_bits(fact, usage);
     else
         tp_print_string(fact, "not supported");
     return is_offered;
+}
+
+/* Images whose format may be reinterpreted: as anything; as a swapchain's pair of formats; as formats
+ * that few GPUs compress alike. */
+static void ask_mutable(struct tp_run *r)
+{
+    static const VkFormat pair[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_SRGB},
+                          mixed[] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R32_UINT};
+    VkImageFormatListCreateInfo list = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_FORMAT_LIST_CREATE_INFO,
+        .viewFormatCount = 2,
+        .pViewFormats = pair,
+    };
+    const VkImageCreateFlags mutable = VK_IMAGE_CREATE_MUTABLE_FORMAT_BIT;
+    ask(r, "ahb_usage_mutable", VK_IMAGE_TILING_OPTIMAL, mutable, NULL);
+    ask(r, "ahb_usage_pair", VK_IMAGE_TILING_OPTIMAL, mutable, &list);
+    list.pViewFormats = mixed;
+    ask(r, "ahb_usage_mixed", VK_IMAGE_TILING_OPTIMAL, mutable, &list);
 }
 
 static void check_usage(struct tp_run *r)
@@ -72,11 +93,12 @@ static void check_usage(struct tp_run *r)
         .flags = VK_IMAGE_COMPRESSION_DISABLED_EXT,
     };
     tp_buffers_asked();
-    if (!ask(r, "ahb_usage_plain", VK_IMAGE_TILING_OPTIMAL, NULL))
+    if (!ask(r, "ahb_usage_plain", VK_IMAGE_TILING_OPTIMAL, 0, NULL))
         tp_failed(r, "vkGetPhysicalDeviceImageFormatProperties2: no AHardwareBuffer for a plain "
                      "colour attachment");
-    ask(r, "ahb_usage_disabled", VK_IMAGE_TILING_OPTIMAL, &disabled);
-    ask(r, "ahb_usage_linear", VK_IMAGE_TILING_LINEAR, NULL);
+    ask(r, "ahb_usage_disabled", VK_IMAGE_TILING_OPTIMAL, 0, &disabled);
+    ask(r, "ahb_usage_linear", VK_IMAGE_TILING_LINEAR, 0, NULL);
+    ask_mutable(r);
     /* What the driver itself has asked the allocator for meanwhile: whether there could be such a
      * buffer. */
     tp_print_bits("ahb_usage_tried", tp_buffers_asked());

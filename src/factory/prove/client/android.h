@@ -5,7 +5,8 @@
 #include "client.h"
 
 /* Which usage the driver wants for a colour attachment of 8-bit RGBA. False: it has no such. */
-bool tp_ahb_ask(struct tp_run *r, VkImageTiling tiling, const void *input_next, uint64_t *out);
+bool tp_ahb_ask(struct tp_run *r, VkImageTiling tiling, VkImageCreateFlags flags,
+                const void *input_next, uint64_t *out);
 /* A fact "0x…": bits are more than JSON's numbers hold. */
 void tp_print_bits(const char *fact, uint64_t bits);
 

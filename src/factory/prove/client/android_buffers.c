@@ -22,6 +22,10 @@ struct outcome {
     uint64_t modifier;
     unsigned planes;
     VkSubresourceLayout layouts[PLANES_MAX];
+    /* What the driver suggests for an external format. */
+    bool is_external;
+    VkSamplerYcbcrModelConversion model;
+    VkSamplerYcbcrRange range;
 };
 
 /* Functions that the client's table does not have. */
@@ -81,6 +85,19 @@ static void read_layout(struct tp_run *r, const struct functions *f, VkImage ima
                                                             : VK_IMAGE_ASPECT_COLOR_BIT};
         r->vk->GetImageSubresourceLayout(r->device, image, &part, &o->layouts[i]);
     }
+}
+
+/* As a fact, "MODEL RANGE": 601 narrow. */
+static void print_color(const char *kind, const struct outcome *o)
+{
+    static const char *const models[] = {"rgb", "identity", "709", "601", "2020"};
+    char fact[64], text[64];
+    if (!o->is_external)
+        return;
+    snprintf(fact, sizeof fact, "ycbcr_%s", kind);
+    snprintf(text, sizeof text, "%s %s", (unsigned)o->model < 5 ? models[o->model] : "?",
+             o->range == VK_SAMPLER_YCBCR_RANGE_ITU_NARROW ? "narrow" : "full");
+    tp_print_string(fact, text);
 }
 
 static void print_outcome(const char *prefix, const char *kind, const struct outcome *o)
@@ -173,6 +190,9 @@ static struct outcome import(struct tp_run *r, const struct functions *f,
                 f->get_properties(r->device, buffer, &p)))
         return o;
     bool is_external = format.format == VK_FORMAT_UNDEFINED;
+    o.is_external = is_external;
+    o.model = format.suggestedYcbcrModel;
+    o.range = format.suggestedYcbcrRange;
     VkExternalFormatANDROID external = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_FORMAT_ANDROID,
         .externalFormat = is_external ? format.externalFormat : 0,
@@ -258,6 +278,7 @@ static void look_at(struct tp_run *r, const struct functions *f, take function, 
     struct outcome o = function(r, f, buffer);
     unsigned references = tp_buffer_references(buffer);
     print_outcome(prefix, like->kind, &o);
+    print_color(like->kind, &o);
     AHardwareBuffer_release(buffer);
     if (references != 1)
         tp_failed(r, "%s: %u references to the buffer are left", like->kind, references - 1);
@@ -311,7 +332,7 @@ static void go_round(struct tp_run *r, const struct functions *f, const char *ki
     struct AHardwareBuffer_Desc desc = {
         .width = SIDE, .height = SIDE, .layers = 1, .format = RGBA_8888};
     struct AHardwareBuffer *buffer;
-    if (!tp_ahb_ask(r, VK_IMAGE_TILING_OPTIMAL, input_next, &desc.usage))
+    if (!tp_ahb_ask(r, VK_IMAGE_TILING_OPTIMAL, 0, input_next, &desc.usage))
         return;
     if (AHardwareBuffer_allocate(&desc, &buffer))
         tp_skipped(r, "/dev/dma_heap/system gives no buffer");

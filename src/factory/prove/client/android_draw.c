@@ -75,7 +75,7 @@ static VkImage make_target(struct tp_run *r, const void *input_next)
     struct AHardwareBuffer *buffer;
     VkDeviceMemory memory;
     VkImage image = make_image(r);
-    if (!tp_ahb_ask(r, VK_IMAGE_TILING_OPTIMAL, input_next, &desc.usage))
+    if (!tp_ahb_ask(r, VK_IMAGE_TILING_OPTIMAL, 0, input_next, &desc.usage))
         tp_skipped(r, "no AHardwareBuffer for a plain colour attachment");
     if (AHardwareBuffer_allocate(&desc, &buffer))
         tp_skipped(r, "/dev/dma_heap/system gives no buffer");
