@@ -23,7 +23,7 @@ driver() {
         echo '#include <unistd.h>'
         echo "void *vk_icdGetInstanceProcAddr(void *i, const char *n) { (void)i, (void)n; $2 }"
         if [[ -n ${3-} ]]; then
-            printf '#define NOTE "%s"\n' "$(sed 's/"/\\"/g' <<<"$3")"
+            printf '#define NOTE "%s"\n' "${3//\"/\\\"}"
             echo 'struct note { unsigned n, d, t; char o[12], text[(sizeof NOTE + 3) & ~3UL]; };'
             echo '__attribute__((section(".note.turnpike"), used, aligned(4))) static const'
             echo 'struct note note = {9, sizeof NOTE, 1, "turnpike", NOTE};'

@@ -110,6 +110,15 @@ bool tp_lineup_is_called(const struct tp_lineup_chip *chip, const char *text)
     return !strcasecmp(bare(text), bare(chip->name));
 }
 
+const char *tp_lineup_usual(const struct tp_lineup *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        if (l->at[i].what == TP_LINEUP_RUNS && !strcmp(l->at[i].name, "FD750"))
+            return "FD750";
+    }
+    return "FD650";
+}
+
 void tp_lineup_finish(struct tp_lineup *l)
 {
     free(l->at);

@@ -40,6 +40,10 @@ void tp_lineup_make(const json_t *table, struct tp_lineup *out);
  */
 bool tp_lineup_is_called(const struct tp_lineup_chip *chip, const char *text);
 
+/* The name of the chip for runs that are about the driver and not about a chip: a usual one of the
+ * newest generation that every Mesa knows. */
+const char *tp_lineup_usual(const struct tp_lineup *l);
+
 void tp_lineup_finish(struct tp_lineup *l);
 
 #endif

@@ -260,6 +260,21 @@ int tp_promises_read(const char *patches_dir, const json_t *note, struct tp_prom
     return err;
 }
 
+void tp_promises_excuse(struct tp_promises *p, const char *const *ids)
+{
+    int kept = 0;
+    for (int i = 0; i < p->n; i++) {
+        bool out = false;
+        for (int k = 0; ids && ids[k]; k++)
+            out = out || !strcmp(ids[k], p->at[i].patch);
+        if (out)
+            tp_promise_finish(&p->at[i]);
+        else
+            p->at[kept++] = p->at[i];
+    }
+    p->n = kept;
+}
+
 void tp_promises_finish(struct tp_promises *p)
 {
     for (int i = 0; i < p->n; i++)

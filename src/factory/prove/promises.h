@@ -34,6 +34,9 @@ struct tp_promises {
  */
 int tp_promises_read(const char *patches_dir, const json_t *note, struct tp_promises *out,
                      struct tp_error *e);
+/* Takes out what the patches of these ids promise, which the user left out. ids: NULL-terminated; or
+ * NULL. */
+void tp_promises_excuse(struct tp_promises *p, const char *const *ids);
 void tp_promises_finish(struct tp_promises *p);
 void tp_promise_finish(struct tp_promise *promise);
 

@@ -302,34 +302,6 @@ static int prove_runs(struct proof *p, const char *chip, struct tp_error *e)
     return r;
 }
 
-/* The chip for runs that are about the driver and not about a chip: a usual one of the newest
- * generation that every Mesa knows. */
-static const char *usual_chip(const struct proof *p)
-{
-    for (size_t i = 0; i < p->lineup.n; i++) {
-        if (p->lineup.at[i].what == TP_LINEUP_RUNS && !strcmp(p->lineup.at[i].name, "FD750"))
-            return "FD750";
-    }
-    return "FD650";
-}
-
-/* What the user left out promises nothing. */
-static void excuse(struct tp_promises *all, const char *const *ids)
-{
-    int kept = 0;
-    for (int i = 0; i < all->n; i++) {
-        bool out = false;
-        for (int k = 0; ids && ids[k]; k++)
-            out = out || !strcmp(ids[k], all->at[i].patch);
-        if (!out) {
-            all->at[kept++] = all->at[i];
-            continue;
-        }
-        tp_promise_finish(&all->at[i]);
-    }
-    all->n = kept;
-}
-
 /* Fault schedules on the chips that run, in turn. */
 static int prove_faults(struct proof *p, struct tp_error *e)
 {
@@ -386,7 +358,7 @@ static int read_note(struct proof *p, bool in_archive, struct tp_error *e)
         r = check_chip(p, e);
     if (!r)
         r = tp_promises_read(p->req->patches_dir, p->note, &p->promises, e);
-    excuse(&p->promises, p->req->excused);
+    tp_promises_excuse(&p->promises, p->req->excused);
     if (!r)
         tell_promises(p);
     return r;
@@ -450,7 +422,7 @@ static int prove(struct proof *p, struct tp_error *e)
     if (watched)
         json_array_append_new(p->fixed, watched);
     if (!r && (is_all(p) || count_asked(p, true)))
-        r = prove_runs(p, usual_chip(p), e);
+        r = prove_runs(p, tp_lineup_usual(&p->lineup), e);
     if (!r && p->req->faults && !gave_up(p))
         r = prove_faults(p, e);
     return r;
