@@ -7,6 +7,8 @@ set -uo pipefail
 . "$(dirname "$0")/lib.sh"
 cd "$TP_TMP" || exit 2
 programs=$(dirname "$TURNPIKE")/tests/frames/kms
+# A program with a sanitizer insists on being loaded before the preload library.
+export ASAN_OPTIONS=verify_asan_link_order=0${ASAN_OPTIONS:+:$ASAN_OPTIONS}
 
 for program in "$programs"/kms_*_test; do
     name=${program##*/kms_}

@@ -330,7 +330,7 @@ static uint32_t random_u32(void)
 static void noise_is_closed_and_hurts_nobody(void **state)
 {
     static const uint32_t fourccs[] = {TP_FRAME_HELLO, TP_FRAME_CHANNEL, TP_FRAME_CALL,
-        TP_FRAME_MAP, TP_FRAME_LOOK, TP_FRAME_REPLY, 0x12345678};
+        TP_FRAME_MAP, TP_FRAME_LOOK, TP_FRAME_PLUG, TP_FRAME_TICK, TP_FRAME_REPLY, 0x12345678};
     (void)state;
     peer_open(&b);
     for (unsigned i = 0; i < 3000; i++) {
@@ -344,7 +344,7 @@ static void noise_is_closed_and_hurts_nobody(void **state)
         for (unsigned k = 0; k < 64; k++)
             words[k] = random_u32() % 5 ? random_u32() % 9 : random_u32();
         if (random_u32() % 2) {
-            words[0] = fourccs[random_u32() % 7];
+            words[0] = fourccs[random_u32() % 9];
             words[1] = (uint32_t)n;
             words[4] =
                 (uint32_t)_IOWR('d', random_u32() & 0xff, uint8_t[8 * (1 + random_u32() % 16)]);
