@@ -2,6 +2,7 @@
 
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -166,6 +167,20 @@ static int prepare(struct tp_android_buffers *b, struct tp_android_copy *c,
     return 0;
 }
 
+/* SurfaceFlinger or the display may read it still. */
+static bool is_read(struct tp_android_copy *c)
+{
+    if (atomic_load(&c->busy))
+        return true;
+    struct pollfd p = {.fd = c->fence, .events = POLLIN};
+    if (c->fence >= 0 && poll(&p, 1, 0) == 0)
+        return true;
+    if (c->fence >= 0)
+        close(c->fence);
+    c->fence = -1;
+    return false;
+}
+
 int tp_android_copy(struct tp_android_buffers *b, unsigned slot, const struct tp_kms_fb_info *fb,
     AHardwareBuffer **out)
 {
@@ -175,7 +190,7 @@ int tp_android_copy(struct tp_android_buffers *b, unsigned slot, const struct tp
         format = fb->fourcc == DRM_FORMAT_ARGB8888 ? TP_A_RGBA_8888 : TP_A_RGBX_8888;
     if (!format || (fb->modifier && fb->modifier != DRM_FORMAT_MOD_INVALID))
         return -EINVAL;
-    while (i < (int)TP_ANDROID_COPIES && b->copies[slot][i].busy)
+    while (i < (int)TP_ANDROID_COPIES && is_read(&b->copies[slot][i]))
         i++;
     if (i == (int)TP_ANDROID_COPIES)
         return -EAGAIN;
@@ -184,9 +199,7 @@ int tp_android_copy(struct tp_android_buffers *b, unsigned slot, const struct tp
     void *pixels;
     if (r < 0)
         return r;
-    int fence = c->fence; /* moved */
-    c->fence = -1;
-    if (b->api->AHardwareBuffer_lock(c->buffer, TP_A_CPU_WRITE_OFTEN, fence, NULL, &pixels) != 0)
+    if (b->api->AHardwareBuffer_lock(c->buffer, TP_A_CPU_WRITE_OFTEN, -1, NULL, &pixels) != 0)
         return -EIO;
     if (b->row_bytes < (size_t)fb->width * bytes) {
         b->row_bytes = (size_t)fb->width * bytes;

@@ -11,7 +11,7 @@
 #include "frames/panel/android_api.h"
 
 #define TP_ANDROID_IMPORTS 48u
-#define TP_ANDROID_COPIES  4u /* of a slot: shown, latched, applied, and the one to fill */
+#define TP_ANDROID_COPIES  5u /* of a slot: applied, latched, shown, let go, and one to fill */
 
 struct tp_android_buffers {
     const struct tp_android_api *api;

@@ -26,6 +26,7 @@
 
 bool guest_plain_memory;
 uint64_t guest_bad_closes;
+const char *guest_lacks;
 
 /* --- in the place of what the panel would link --- */
 
@@ -46,7 +47,8 @@ void *__real_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name);
 void *__wrap_dlsym(void *library, const char *name)
 {
-    return double_has(name) ? __real_dlsym(library, name) : NULL;
+    bool lacks = guest_lacks && strcmp(name, guest_lacks) == 0;
+    return double_has(name) && !lacks ? __real_dlsym(library, name) : NULL;
 }
 
 int __real_close(int fd);

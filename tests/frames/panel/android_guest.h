@@ -65,6 +65,7 @@ unsigned guest_outstanding(const struct guest *g);
 
 extern bool guest_plain_memory;     /* framebuffers are no dma-bufs */
 extern uint64_t guest_bad_closes;   /* of descriptors that are not open */
+extern const char *guest_lacks;     /* a call that this phone does not have; NULL */
 unsigned guest_open_descriptors(void);
 
 #endif
