@@ -492,8 +492,8 @@ enum compression {
 /* Qualcomm's values, under the name "QTI". */
 enum {
    QTI_UBWC = 10,
-   QTI_UBWC_LOSSY = 11,
-   QTI_UBWC_LOSSY_MORE = 12,
+   QTI_UBWC_LOSSY_8_TO_5 = 11,
+   QTI_UBWC_LOSSY_2_TO_1 = 12,
 };
 
 static enum compression
@@ -514,7 +514,7 @@ get_compression(const struct aimapper *mapper, const native_handle_t *handle)
       result = COMPRESSION_NONE;
    else if (is_qti && value == QTI_UBWC)
       result = COMPRESSION_UBWC;
-   else if (is_qti && (value == QTI_UBWC_LOSSY || value == QTI_UBWC_LOSSY_MORE))
+   else if (is_qti && (value == QTI_UBWC_LOSSY_8_TO_5 || value == QTI_UBWC_LOSSY_2_TO_1))
       warn_once("a buffer has lossy UBWC (QTI, %d), which is not known here", (int)value);
    else
       warn_once("a buffer has a compression that is not known here, %d", (int)value);
@@ -853,7 +853,8 @@ choose_modifier(enum evidence evidence, enum compression compression, uint64_t m
    if (modifier == DRM_FORMAT_MOD_INVALID && compression == COMPRESSION_NONE)
       return DRM_FORMAT_MOD_LINEAR;
 
-   return modifier;
+   /* Turnip takes others, as that of lossy UBWC, for no modifier. */
+   return modifier == DRM_FORMAT_MOD_LINEAR ? modifier : DRM_FORMAT_MOD_INVALID;
 }
 
 static int

@@ -180,6 +180,7 @@ static void lossy_compression_is_not_known(void **state)
 {
     static const int offsets[] = {86016, 0}, strides[] = {4864, 128};
     expect_planes(DOUBLE_QTI_LOSSY, DRM_FORMAT_ABGR8888, INVALID, 2, offsets, strides);
+    expect_one(DOUBLE_OTHER_MODIFIER, INVALID, 4864);
     expect_planes(DOUBLE_QTI_LOSSY_2, DRM_FORMAT_ABGR8888, INVALID, 1, offsets, strides);
     assert_int_equal(backend_logged(*state, "lossy UBWC (QTI, 11)"), 1);
     assert_int_equal(backend_logged(*state, "lossy"), 1);

@@ -123,7 +123,8 @@ static inline void double_lay_rgb(
 {
     int linear = (kind >= DOUBLE_LINEAR && kind < DOUBLE_NV12) || kind == DOUBLE_DSC ||
         kind == DOUBLE_FOREIGN || kind == DOUBLE_FOREIGN_NONE || kind == DOUBLE_OFFSET_64 ||
-        kind == DOUBLE_OFFSET_NEGATIVE || kind == DOUBLE_BAD_LINEAR || (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
+        kind == DOUBLE_OFFSET_NEGATIVE || kind == DOUBLE_BAD_LINEAR ||
+        kind == DOUBLE_OTHER_MODIFIER || (kind >= DOUBLE_STRIDE_ZERO && kind <= DOUBLE_STRIDE_64);
     int bytes = double_bytes(format);
     struct double_plane pixels = {
         .content = DOUBLE_RGBA, .width = w, .height = h, .subsampling = 1, .step = 8 * bytes};

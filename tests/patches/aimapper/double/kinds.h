@@ -43,6 +43,7 @@
     X(QTI_LOSSY_2, 65, "qti-lossy-2")  /* the same, 12; one plane */ \
     X(BAD_BUFFER, 66, "bad-buffer")    /* QTI_840, and every answer is BAD_BUFFER */ \
     X(BAD_LINEAR, 67, "bad-linear")    /* LINEAR, and every answer is BAD_BUFFER */ \
+    X(OTHER_MODIFIER, 68, "other-modifier") /* LINEAR_UNSAID; a modifier, lossy UBWC's */ \
     X(SILENT, 40, "silent")            /* everything unsupported */ \
     X(NEGATIVE, 41, "negative")        /* errors that are none */ \
     X(EMPTY, 42, "empty")              /* answers of no bytes */ \

@@ -231,6 +231,10 @@ static int32_t put_payload(struct wire_out *w, const int32_t *ints, int kind, in
     case ABI_PIXEL_FORMAT_MODIFIER:
         if (kind == DOUBLE_LINEAR_NO_MODIFIER)
             return -ABI_UNSUPPORTED;
+        if (kind == DOUBLE_OTHER_MODIFIER) {
+            wire_number(w, MOD_QCOM_COMPRESSED | 0x10, 8);
+            return 0;
+        }
         wire_number(w,
             kind == DOUBLE_QTI_MODIFIER || kind == DOUBLE_CONTRADICTION ? MOD_QCOM_COMPRESSED
                                                                         : MOD_LINEAR,
