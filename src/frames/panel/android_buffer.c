@@ -1,6 +1,7 @@
 #include "frames/panel/android_buffer.h"
 
 #include <drm_fourcc.h>
+#include <endian.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
