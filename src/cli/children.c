@@ -97,8 +97,8 @@ pid_t tp_child_start(const struct tp_child *c, struct tp_error *e)
     if (pid < 0)
         return tp_fail_errno(e, err, NULL, "a process cannot be started");
     if (r < 0)
-        return tp_fail(e, r == -ENOENT ? TP_STATUS_MISSING : TP_STATUS_FAILED, r, c->argv[0], NULL,
-            "cannot be started: %s", strerror(-r));
+        return tp_fail(
+            e, TP_STATUS_MISSING, r, c->argv[0], NULL, "cannot be started: %s", strerror(-r));
     return pid;
 }
 
@@ -140,7 +140,8 @@ void tp_children_kill(void)
     }
 }
 
-static void keep(pid_t worker, const sigset_t *signals, const char *folder, int *status)
+/* Answers how the worker ended, as waitpid says it. */
+static int keep(pid_t worker, const sigset_t *signals, const char *folder)
 {
     int how = 0;
     for (;;) {
@@ -156,7 +157,14 @@ static void keep(pid_t worker, const sigset_t *signals, const char *folder, int 
     }
     tp_children_kill();
     tp_remove_tree(folder, NULL);
-    *status = tp_child_status(how);
+    return how;
+}
+
+/* Ends that were not asked for by one of the signals that end a command. */
+static bool was_killed(int how)
+{
+    int sig = WIFSIGNALED(how) ? WTERMSIG(how) : SIGTERM;
+    return sig != SIGINT && sig != SIGTERM && sig != SIGHUP;
 }
 
 int tp_child_keep(const char *folder, int *status, struct tp_error *e)
@@ -177,8 +185,13 @@ int tp_child_keep(const char *folder, int *status, struct tp_error *e)
         return tp_fail_errno(e, err, NULL, "a process cannot be started");
     }
     if (worker > 0) {
-        keep(worker, &signals, folder, status);
+        int how = keep(worker, &signals, folder);
         sigprocmask(SIG_SETMASK, &before, NULL);
+        *status = tp_child_status(how);
+        if (was_killed(how))
+            return tp_fail(e, TP_STATUS_FAILED, -ECHILD, NULL, NULL,
+                "the display ended: signal %d (%s) killed its process", WTERMSIG(how),
+                strsignal(WTERMSIG(how)));
         return 1;
     }
     prctl(PR_SET_PDEATHSIG, (unsigned long)SIGTERM);

@@ -22,14 +22,16 @@ struct tp_child {
     const sigset_t *signals; /* blocked ones for it */
 };
 
-/* Starts it; it is killed when this process dies. -ENOENT: there is no such program. */
+/* Starts it; it is killed when this process dies. What cannot be started is MISSING; -ENOENT: there
+ * is no such program. */
 pid_t tp_child_start(const struct tp_child *c, struct tp_error *e);
 
 /*
  * From here on a process of its own does the work: returns 0 in it, with SIGTERM on the way when
  * its keeper dies. The keeper, which is the process that called, passes signals on, and when the
  * worker has gone, however that came, it kills all that came from it, removes that folder and
- * returns the exit status in *status (128 + n for signal n), with 1.
+ * returns the exit status in *status (128 + n for signal n), with 1; or says that the worker was
+ * killed by a signal that ends no command, with -ECHILD.
  */
 int tp_child_keep(const char *folder, int *status, struct tp_error *e);
 

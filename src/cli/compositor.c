@@ -23,6 +23,7 @@ static const struct tp_compositor COMPOSITORS[] = {
             "--idle-time=0", "-c"},
         .env = {SEAT, "TURNPIKE_TTY=1"},
         .config = WESTON_CONFIG,
+        .only_as_root = true, /* for its console */
     },
     {
         .name = "weston",

@@ -14,8 +14,8 @@ struct tp_compositor {
     const char *args[12];
     const char *env[8]; /* "NAME=value" */
     const char *config; /* written into a file, whose path follows the args; NULL: none */
-    bool never_as_root;
-    bool runs_command; /* the command follows its arguments; else it is started beside it */
+    bool never_as_root, only_as_root;
+    bool runs_command; /* it ends with a command of its own: a placeholder follows its arguments */
 };
 
 /* The row for the oldest version; NULL: there is no such compositor in the table. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -74,11 +75,21 @@ static bool parse_hz(const char **at, uint32_t *mhz)
     return *mhz >= 1000 && *mhz <= 1000000;
 }
 
+static bool is_listed(uint32_t mhz, const struct tp_display_options *o)
+{
+    for (unsigned i = 0; i < o->n_refresh; i++)
+        if (o->refresh_mhz[i] == mhz)
+            return true;
+    return false;
+}
+
 static bool parse_refresh(const char *text, struct tp_display_options *o)
 {
     for (o->n_refresh = 0; o->n_refresh < TP_KMS_MODES; text++) {
-        if (!parse_hz(&text, &o->refresh_mhz[o->n_refresh++]))
+        uint32_t mhz;
+        if (!parse_hz(&text, &mhz) || is_listed(mhz, o))
             return false;
+        o->refresh_mhz[o->n_refresh++] = mhz;
         if (*text != ',')
             return !*text;
     }
@@ -119,16 +130,17 @@ int tp_display_option(
     case 'S':
         if (parse_size(value, o))
             return 0;
-        return tp_cli_usage(cmd, "--size is WIDTHxHEIGHT, up to 16384 each: 1920x1080");
+        return tp_cli_usage(cmd, "--size is WIDTHxHEIGHT, each from 1 to 16384: 1920x1080");
     case 'R':
         if (parse_refresh(value, o))
             return 0;
         return tp_cli_usage(
-            cmd, "--refresh is up to sixteen rates from 1 to 1000 Hz: 60 or 60,120");
+            cmd, "--refresh is up to sixteen different rates from 1 to 1000 Hz: 60 or 60,120");
     case 'V':
         if (parse_range(value, o))
             return 0;
-        return tp_cli_usage(cmd, "--vrr is a range of rates in Hz, the lower first: 48-120");
+        return tp_cli_usage(
+            cmd, "--vrr is a range of rates from 1 to 1000 Hz, the lower first: 48-120");
     case 'D':
         if (!parse_to(value, 2, &n))
             return tp_cli_usage(cmd, "--pipeline is 0, 1 or 2 refreshes");
@@ -136,12 +148,13 @@ int tp_display_option(
         return 0;
     case 'L':
         if (!parse_to(value, 1000000, &n))
-            return tp_cli_usage(cmd, "--latch is a number of microseconds, less than a refresh");
+            return tp_cli_usage(
+                cmd, "--latch is microseconds from 0 to 1000000, and less than a refresh");
         o->latch_us = (int64_t)n;
         return 0;
     case 'O':
         if (!parse_to(value, TP_KMS_OVERLAYS, &n))
-            return tp_cli_usage(cmd, "--overlays is a number of planes up to %d", TP_KMS_OVERLAYS);
+            return tp_cli_usage(cmd, "--overlays is a number of planes from 0 to %d", TP_KMS_OVERLAYS);
         o->n_overlays = (unsigned)n;
         return 0;
     case 'K':
@@ -190,6 +203,30 @@ static void catch_signals(struct tp_display *d)
     sigaction(SIGCHLD, &child, NULL);
 }
 
+/* A range in which no mode lies would never be used. */
+static bool range_fits(const struct tp_display_options *o)
+{
+    for (unsigned i = 0; i < o->n_refresh; i++)
+        if (o->refresh_mhz[i] >= o->vrr_min_mhz && o->refresh_mhz[i] <= o->vrr_max_mhz)
+            return true;
+    return o->vrr_max_mhz == 0;
+}
+
+int tp_display_try_write(const char *path, struct tp_error *e)
+{
+    struct statvfs fs;
+    struct stat st;
+    int r = tp_try_write(path, e);
+    if (r < 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
+        return r;
+    const char *slash = strrchr(path, '/');
+    char *folder = slash ? tp_asprintf("%.*s/", (int)(slash - path), path) : tp_strdup(".");
+    if (statvfs(folder, &fs) == 0 && fs.f_blocks > 0 && fs.f_bavail == 0)
+        r = tp_fail_errno(e, ENOSPC, path, "cannot be written");
+    free(folder);
+    return r;
+}
+
 static int start(struct tp_display *d, const struct tp_display_options *o, struct tp_error *e)
 {
     struct tp_server_config config = {
@@ -207,6 +244,9 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
         .lead_ns = o->latch_us * 1000,
         .pipeline = o->pipeline,
     };
+    if (!range_fits(o))
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a --refresh within the range",
+            "no refresh rate lies within --vrr");
     out->connected = true;
     out->vrr_min_mhz = o->vrr_min_mhz;
     out->vrr_max_mhz = o->vrr_max_mhz;
@@ -226,6 +266,8 @@ int tp_display_create(
 {
     struct rlimit fds;
     *out = NULL;
+    if (o->snapshot && tp_display_try_write(o->snapshot, e) < 0)
+        return e->err;
     char *socket = usual_socket(o, e);
     if (!socket)
         return e->err;

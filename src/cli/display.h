@@ -31,6 +31,7 @@ void tp_display_defaults(struct tp_display_options *o);
     {                                                                                              \
         "overlays", required_argument, NULL, 'O'                                                   \
     }
+/* TP_DISPLAY_SOCKET: the command's default place for the socket. */
 #define TP_DISPLAY_HELP                                                                            \
     "  --panel sim         what shows the pictures: a simulated screen (default)\n"                \
     "  --size WxH          of the screen in pixels (1920x1080)\n"                                  \
@@ -39,9 +40,11 @@ void tp_display_defaults(struct tp_display_options *o);
     "  --pipeline 0..2     refreshes from the latch to the first line (1)\n"                       \
     "  --latch US          how long before the refresh the latch lies (1650)\n"                    \
     "  --overlays 0..6     planes beside the primary and the cursor (0)\n"                         \
-    "  --socket PATH       where clients connect; @NAME: abstract (turnpike-0 in "                 \
-    "XDG_RUNTIME_DIR)\n"                                                                           \
+    "  --socket PATH       where clients connect; @NAME: abstract (" TP_DISPLAY_SOCKET ")\n"        \
     "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"
+
+/* Says whether a file can be written at the end, before anything is begun. */
+int tp_display_try_write(const char *path, struct tp_error *e);
 
 /* Takes one of these options: 0; an exit status after having said what is wrong; -1: none of these.
  */

@@ -88,6 +88,12 @@ int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
     }
     if (val == '?')
         tp_cli_usage(cmd, "there is no option '%s'", argv[optind - 1]);
+    if (val != -1 && val != '?' && takes_value(cmd, val) && optarg == argv[optind - 1] &&
+        !strncmp(optarg, "--", 2)) {
+        /* as in --json -- true: --json=--x is the way to mean it */
+        tp_cli_usage(cmd, "--%s needs a value, and '%s' is an option", option_name(cmd, val), optarg);
+        return '?';
+    }
     if (val != -1 && val != '?' && takes_value(cmd, val) && !*optarg) {
         /* as in --ndk "$UNSET": not the same as leaving it out */
         tp_cli_usage(cmd, "--%s has an empty value", option_name(cmd, val));

@@ -18,11 +18,19 @@
 #include "cli/namespace.h"
 #include "cli/paths.h"
 
+#define TP_DISPLAY_SOCKET "play's own folder"
+
 #define SECOND INT64_C(1000000000)
 #define LOOK_NS (SECOND / 50)   /* how often it is asked whether a compositor is there */
 #define APPEAR_NS (30 * SECOND) /* how long it may take to come */
 #define END_NS (3 * SECOND)     /* to end when it was asked to, before it is killed */
+#define AGAIN_NS (SECOND / 10)  /* a compositor that just starts may have missed it */
+#define LOG_BYTES 8192          /* of a compositor that failed: the end of what it said */
 #define SHIM "libturnpike-drm.so"
+/* The command of a compositor that ends with one: says where its clients are to connect, and waits. */
+#define PLACEHOLDER                                                                                \
+    "unset LD_PRELOAD; printf '%s\\n' \"${WAYLAND_DISPLAY-}\" \"${DISPLAY-}\" >\"$1.new\" && "      \
+    "mv \"$1.new\" \"$1\"; exec sleep infinity"
 #define USER_ID 1000u /* for compositors that refuse root, where sudo names nobody */
 
 struct arguments {
@@ -31,6 +39,7 @@ struct arguments {
     int64_t seconds;                        /* 0: until the command ends */
     enum tp_namespace_mode mode;
     const char *json;
+    bool verbose; /* what the compositor says goes to standard error at once */
     char **command;
 };
 
@@ -44,7 +53,11 @@ struct play {
     gid_t gid;
     struct tp_display *display;
     struct tp_cli_list strings; /* allocated ones of the environments */
-    char wayland[32];           /* the compositor's socket in the folder */
+    char *said;                 /* file of a placeholder's words */
+    char wayland[128];          /* the compositor's socket in the folder */
+    char x11[32];               /* its X display; "": none */
+    int log_fd;                 /* what the compositor says; -1: our standard error */
+    bool compositor_failed;
     pid_t compositor, command;  /* 0: not running */
     int status;                 /* of the command, where it ended by itself */
     bool ending;
@@ -74,7 +87,7 @@ static int parse_one(int c, struct arguments *a)
     case 's':
         a->seconds = strtol(optarg, &end, 10);
         if (*end || a->seconds < 1 || a->seconds > 1000000)
-            return tp_cli_usage(cmd, "--seconds is a whole number from 1 on");
+            return tp_cli_usage(cmd, "--seconds is a whole number from 1 to 1000000");
         return 0;
     case 'N':
         for (int i = 0; i < 3; i++)
@@ -85,6 +98,9 @@ static int parse_one(int c, struct arguments *a)
         return tp_cli_usage(cmd, "--namespace is auto, yes or no");
     case 'j':
         a->json = optarg;
+        return 0;
+    case 'v':
+        a->verbose = true;
         return 0;
     default:
         return TP_STATUS_INPUT;
@@ -101,6 +117,8 @@ static int parse(int argc, char **argv, struct arguments *a)
     if (optind == argc)
         return tp_cli_usage(cmd, "say behind -- which program to run");
     a->command = argv + optind;
+    if (!**a->command)
+        return tp_cli_usage(cmd, "the program's name behind -- is empty");
     return 0;
 }
 
@@ -111,19 +129,21 @@ static int parse(int argc, char **argv, struct arguments *a)
 static char *find_shim(struct tp_error *e)
 {
     static const char *const places[] = {
-        "src/frames/shim/" SHIM, "../" TP_LIBDIR "/turnpike/" SHIM, "../lib/turnpike/" SHIM};
+        "src/frames/shim", "../" TP_LIBDIR "/turnpike", "../lib/turnpike"};
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
     char *slash = n > 0 ? (exe[n] = 0, strrchr(exe, '/')) : NULL;
     for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
         *slash = 0;
-        char *path = tp_join(exe, places[i]);
+        char *path = tp_asprintf("%s/%s/" SHIM, exe, places[i]);
         if (tp_is_file(path))
             return path;
         free(path);
     }
-    tp_fail(e, TP_STATUS_MISSING, -ENOENT, SHIM, "build it: ninja " SHIM " in the build folder",
-        "is not beside this program");
+    tp_fail(e, TP_STATUS_MISSING, -ENOENT, SHIM,
+        "install it (ninja install); a program that was moved alone: use a link to it instead",
+        "is not there: looked in %s, %s and %s, as seen from %s", places[0], places[1], places[2],
+        slash ? exe : "this program");
     return NULL;
 }
 
@@ -159,6 +179,7 @@ static int make_folder(struct play *p, struct tp_error *e)
     if (p->uid && chown(p->folder, p->uid, p->gid) < 0)
         return tp_fail_errno(e, errno, p->folder, "cannot be given to user %u", (unsigned)p->uid);
     p->tree = tp_join(p->folder, "tree");
+    p->said = tp_join(p->folder, "said");
     p->mount = tp_join(p->folder, "sys");
     p->namespace = (struct tp_namespace){p->a->mode, p->tree, p->mount};
     if (p->a->mode != TP_NAMESPACE_NO && tp_namespace_prepare(&p->namespace, e) < 0)
@@ -196,15 +217,6 @@ static void add_card(struct play *p, struct tp_cli_list *env)
                 "LD_PRELOAD=%s%s%s", p->shim, others && *others ? ":" : "", others ? others : "")));
 }
 
-/* For a program in the compositor: without what is the card's. */
-static void add_inside(struct play *p, struct tp_cli_list *env)
-{
-    const char *others = getenv("LD_PRELOAD");
-    tp_cli_list_add(env, "TURNPIKE_TREE");
-    tp_cli_list_add(env, "TURNPIKE_TTY");
-    tp_cli_list_add(env, others ? keep(p, tp_asprintf("LD_PRELOAD=%s", others)) : "LD_PRELOAD");
-}
-
 static void add_command(const struct play *p, struct tp_cli_list *args)
 {
     for (char **at = p->a->command; *at; at++)
@@ -222,25 +234,54 @@ static int write_config(
     return r;
 }
 
+/* A user that is not play's has nothing in play's home. */
+static void add_home(struct play *p, struct tp_cli_list *env)
+{
+    static const char *const roots[] = {
+        "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"};
+    tp_cli_list_add(env, keep(p, tp_asprintf("HOME=%s", p->folder)));
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++)
+        tp_cli_list_add(env, roots[i]);
+}
+
+static int open_log(struct play *p, struct tp_error *e)
+{
+    p->log_fd = -1;
+    if (p->a->verbose)
+        return 0;
+    char *path = tp_join(p->folder, "compositor.log");
+    p->log_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int r = p->log_fd < 0 ? tp_fail_errno(e, errno, path, "cannot be written") : 0;
+    free(path);
+    return r;
+}
+
+/* The end of what a compositor said that failed. */
+static void show_log(struct play *p)
+{
+    char text[LOG_BYTES];
+    off_t end = p->log_fd < 0 ? 0 : lseek(p->log_fd, 0, SEEK_END);
+    ssize_t n = end <= 0
+        ? 0
+        : pread(p->log_fd, text, sizeof text, end > LOG_BYTES ? end - LOG_BYTES : 0);
+    if (n > 0)
+        fwrite(text, 1, (size_t)n, stderr);
+}
+
 static int start_compositor(struct play *p, struct tp_error *e)
 {
     const struct tp_compositor *c = p->a->compositor;
-    struct tp_cli_list args = {0}, env = {0}, inside = {0};
-    int r = 0;
+    struct tp_cli_list args = {0}, env = {0};
+    int r = open_log(p, e);
     tp_cli_list_add(&args, c->name);
     for (size_t i = 0; c->args[i]; i++)
         tp_cli_list_add(&args, c->args[i]);
-    if (c->config)
+    if (r == 0 && c->config)
         r = write_config(p, c->config, &args, e);
     if (c->runs_command) {
-        tp_cli_list_add(&args, "env");
-        add_inside(p, &inside);
-        for (int i = 0; i < inside.n; i++) {
-            if (!strchr(inside.at[i], '='))
-                tp_cli_list_add(&args, "-u");
-            tp_cli_list_add(&args, inside.at[i]);
-        }
-        add_command(p, &args);
+        const char *const placeholder[] = {"sh", "-c", PLACEHOLDER, "sh", p->said};
+        for (size_t i = 0; i < sizeof placeholder / sizeof *placeholder; i++)
+            tp_cli_list_add(&args, placeholder[i]);
     }
     add_card(p, &env);
     for (size_t i = 0; c->env[i]; i++)
@@ -248,12 +289,16 @@ static int start_compositor(struct play *p, struct tp_error *e)
     tp_cli_list_add(&env, keep(p, tp_asprintf("XDG_RUNTIME_DIR=%s", p->folder)));
     tp_cli_list_add(&env, "WAYLAND_DISPLAY");
     tp_cli_list_add(&env, "DISPLAY");
+    if (p->uid)
+        add_home(p, &env);
     const struct tp_child child = {
         .argv = args.at,
         .env = env.at,
         .uid = p->uid,
         .gid = p->gid,
         .apart = true,
+        .quiet = p->log_fd >= 0,
+        .log_fd = p->log_fd,
         .prepare = tp_namespace_enter,
         .data = &p->namespace,
         .signals = tp_display_signals(p->display),
@@ -266,7 +311,6 @@ static int start_compositor(struct play *p, struct tp_error *e)
         snprintf(e->todo, sizeof e->todo, "without a namespace of its own: --namespace no");
     tp_cli_list_finish(&args);
     tp_cli_list_finish(&env);
-    tp_cli_list_finish(&inside);
     return r < 0 ? r : 0;
 }
 
@@ -275,9 +319,12 @@ static int start_command(struct play *p, struct tp_error *e)
     struct tp_cli_list args = {0}, env = {0};
     add_command(p, &args);
     if (p->a->compositor) {
-        tp_cli_list_add(&env, "DISPLAY");
+        static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY"};
+        const char *const values[] = {p->x11, p->wayland};
+        for (size_t i = 0; i < 2; i++)
+            tp_cli_list_add(&env,
+                *values[i] ? keep(p, tp_asprintf("%s=%s", names[i], values[i])) : names[i]);
         tp_cli_list_add(&env, keep(p, tp_asprintf("XDG_RUNTIME_DIR=%s", p->folder)));
-        tp_cli_list_add(&env, keep(p, tp_asprintf("WAYLAND_DISPLAY=%s", p->wayland)));
     } else {
         add_card(p, &env);
     }
@@ -291,6 +338,10 @@ static int start_command(struct play *p, struct tp_error *e)
     pid_t pid = tp_child_start(&child, e);
     if (pid > 0)
         p->command = pid;
+    else if (pid == -ENOENT)
+        snprintf(e->todo, sizeof e->todo, "give its path, or install it");
+    else if (!p->a->compositor && p->a->mode == TP_NAMESPACE_YES)
+        snprintf(e->todo, sizeof e->todo, "without a namespace of its own: --namespace no");
     tp_cli_list_finish(&args);
     tp_cli_list_finish(&env);
     return pid < 0 ? (int)pid : 0;
@@ -304,14 +355,12 @@ static void reap(struct play *p)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        bool tells = pid == p->command;
-        if (pid == p->compositor) {
+        if (pid == p->compositor)
             p->compositor = 0;
-            tells = p->a->compositor->runs_command;
-        }
-        if (pid == p->command)
-            p->command = 0;
-        if (tells && !p->ending)
+        if (pid != p->command)
+            continue;
+        p->command = 0;
+        if (!p->ending)
             p->status = tp_child_status(status);
     }
 }
@@ -348,19 +397,46 @@ static bool find_wayland(struct play *p)
     return false;
 }
 
+/* Has the compositor's placeholder said where it is? */
+static bool hear_placeholder(struct play *p)
+{
+    char *const lines[] = {p->wayland, p->x11};
+    const size_t room[] = {sizeof p->wayland, sizeof p->x11};
+    FILE *f = fopen(p->said, "re");
+    if (!f)
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!fgets(lines[i], (int)room[i], f))
+            *lines[i] = 0;
+        lines[i][strcspn(lines[i], "\n")] = 0;
+    }
+    fclose(f);
+    return true;
+}
+
+static bool is_ready(struct play *p)
+{
+    return p->a->compositor->runs_command ? hear_placeholder(p) : find_wayland(p);
+}
+
+/* The compositor has failed: what it said is shown. */
+static int fail_compositor(struct play *p, int err, const char *what, struct tp_error *e)
+{
+    p->compositor_failed = true;
+    return tp_fail(
+        e, TP_STATUS_FAILED, err, p->a->compositor->name, "see above what it said", "%s", what);
+}
+
 static int await_compositor(struct play *p, struct tp_error *e)
 {
-    const char *name = p->a->compositor->name;
     int64_t limit = tp_now_ns() + APPEAR_NS;
     while (!over(p)) {
         if (p->compositor == 0)
-            return tp_fail(e, TP_STATUS_FAILED, -ECHILD, name, "see above what it said",
-                "ended before it was ready");
-        if (find_wayland(p))
+            return fail_compositor(p, -ECHILD, "ended before it was ready", e);
+        if (is_ready(p))
             return 0;
         if (tp_now_ns() > limit)
-            return tp_fail(e, TP_STATUS_FAILED, -ETIMEDOUT, name, "see above what it said",
-                "was not ready within %d seconds", (int)(APPEAR_NS / SECOND));
+            return fail_compositor(p, -ETIMEDOUT, "was not ready within 30 seconds", e);
         int r = serve(p, tp_now_ns() + LOOK_NS, e);
         if (r < 0)
             return r;
@@ -368,19 +444,35 @@ static int await_compositor(struct play *p, struct tp_error *e)
     return 0;
 }
 
-/* Asks it to end, and kills it when it does not; the display goes on meanwhile. */
-static void end(struct play *p, const pid_t *pid, bool group)
+static void end_command(struct play *p)
 {
-    static const int signals[] = {SIGTERM, SIGKILL};
     struct tp_error e = {0};
     p->until_ns = INT64_MAX;
     p->ending = true;
-    for (size_t i = 0; i < 2 && *pid > 0; i++) {
-        int64_t limit = tp_now_ns() + END_NS;
-        kill(group && signals[i] == SIGKILL ? -*pid : *pid, signals[i]);
-        while (*pid > 0 && tp_now_ns() < limit && serve(p, limit, &e) == 0)
+    if (p->command > 0)
+        kill(p->command, SIGTERM);
+    int64_t limit = tp_now_ns() + END_NS;
+    while (p->command > 0 && tp_now_ns() < limit && serve(p, limit, &e) == 0)
+        ;
+    if (p->command > 0) /* reaped with the rest */
+        kill(p->command, SIGKILL);
+}
+
+/* Asks it to end, again and again, and kills it and its children when it does not; the display goes on meanwhile. */
+static void end_compositor(struct play *p)
+{
+    struct tp_error e = {0};
+    int64_t limit = tp_now_ns() + END_NS;
+    p->until_ns = INT64_MAX;
+    p->ending = true;
+    while (p->compositor > 0 && tp_now_ns() < limit) {
+        int64_t again = tp_now_ns() + AGAIN_NS;
+        kill(p->compositor, SIGTERM);
+        while (p->compositor > 0 && tp_now_ns() < again && serve(p, again, &e) == 0)
             ;
     }
+    if (p->compositor > 0)
+        kill(-p->compositor, SIGKILL);
 }
 
 static int run_all(struct play *p, struct tp_error *e)
@@ -389,15 +481,13 @@ static int run_all(struct play *p, struct tp_error *e)
     p->until_ns = p->a->seconds ? tp_now_ns() + p->a->seconds * SECOND : INT64_MAX;
     if (p->a->compositor)
         r = start_compositor(p, e);
-    bool beside = !p->a->compositor || !p->a->compositor->runs_command;
-    if (r == 0 && p->a->compositor && beside)
+    if (r == 0 && p->a->compositor)
         r = await_compositor(p, e);
-    if (r == 0 && beside && !over(p))
+    if (r == 0 && !over(p))
         r = start_command(p, e);
-    while (r == 0 && !over(p) && (beside ? p->command > 0 : p->compositor > 0)) {
-        if (beside && p->a->compositor && p->compositor == 0)
-            r = tp_fail(e, TP_STATUS_FAILED, -ECHILD, p->a->compositor->name,
-                "see above what it said", "ended before the program in it");
+    while (r == 0 && !over(p) && p->command > 0) {
+        if (p->a->compositor && p->compositor == 0)
+            r = fail_compositor(p, -ECHILD, "ended before the program in it", e);
         else
             r = serve(p, INT64_MAX, e);
     }
@@ -468,8 +558,8 @@ static int play(struct play *p)
             r = tp_display_picture(p->display, &e);
         if (r == 0)
             r = write_report(p, &e);
-        end(p, &p->command, false);
-        end(p, &p->compositor, true);
+        end_command(p);
+        end_compositor(p);
         tp_children_kill();
         tp_display_finish(p->display);
     }
@@ -477,13 +567,17 @@ static int play(struct play *p)
     for (int i = 0; i < p->strings.n; i++)
         free((char *)(uintptr_t)p->strings.at[i]);
     tp_cli_list_finish(&p->strings);
+    if (p->compositor_failed)
+        show_log(p);
+    if (p->log_fd >= 0)
+        close(p->log_fd);
     return r < 0 ? tp_cli_fail(&tp_command_play, &e) : p->status;
 }
 
 static int run(int argc, char **argv)
 {
     struct arguments a = {0};
-    struct play p = {.a = &a};
+    struct play p = {.a = &a, .log_fd = -1};
     struct tp_error e = {0};
     int status = parse(argc, argv, &a);
     if (status)
@@ -496,8 +590,16 @@ static int run(int argc, char **argv)
     }
     if (a.compositor)
         a.compositor = tp_compositor_for_installed(a.compositor);
+    if (a.compositor && a.compositor->only_as_root && geteuid() != 0) {
+        tp_fail(&e, TP_STATUS_MISSING, -EPERM, a.compositor->name,
+            "run turnpike play as root, or use --compositor sway or cage",
+            "this version needs root for its console");
+        return tp_cli_fail(&tp_command_play, &e);
+    }
     choose_user(&p);
-    int r = make_folder(&p, &e);
+    int r = a.json && strcmp(a.json, "-") != 0 ? tp_display_try_write(a.json, &e) : 0;
+    if (r == 0)
+        r = make_folder(&p, &e);
     if (r == 0) {
         r = tp_child_keep(p.folder, &status, &e);
         if (r == 0)
@@ -509,6 +611,7 @@ static int run(int argc, char **argv)
         tp_remove_tree(p.folder, NULL);
     free(p.folder);
     free(p.tree);
+    free(p.said);
     free(p.mount);
     free(p.shim);
     return status;
@@ -520,6 +623,7 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, 's'},
     {"namespace", required_argument, NULL, 'N'},
     {"json", required_argument, NULL, 'j'},
+    {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -529,17 +633,19 @@ const struct tp_command tp_command_play = {
     .summary = "run a compositor and a program on a simulated screen",
     .help =
         "usage: turnpike play [OPTIONS] -- COMMAND [ARGUMENT…]\n\n"
-        "Starts a display, a compositor on it and the program in that; ends all of them together. "
-        "Root\n"
-        "starts compositors that refuse root as user 1000, or as who called sudo.\n\n"
+        "Starts a display, a compositor on it and the program in that; ends all of them together.\n"
+        "The program runs as who called. Root starts compositors that refuse root as user 1000, or\n"
+        "as who called sudo.\n\n"
         "  --compositor NAME   none (the program uses the card itself), weston, sway, cage, "
         "gamescope\n"
         "  --namespace MODE    the card in a mount namespace, besides the preload library: auto (for\n"
         "                      root; default), yes (others: in a user namespace), no\n"
         "  --seconds N         end all after so long, with status 0\n"
-        "  --json FILE         frames and rate as JSON; - for standard output\n" TP_DISPLAY_HELP
-        "\nExit status: the program's; 1 it failed, 2 wrong usage, 3 something is missing on this\n"
-        "machine.\n",
+        "  --json FILE         frames and rate as JSON; - for standard output\n"
+        "  --verbose           what the compositor says, at once; else only when it failed\n"
+        TP_DISPLAY_HELP
+        "\nExit status: the program's; 1 the compositor or the display failed, 2 wrong usage, 3\n"
+        "something is missing on this machine, or the program could not be started.\n",
     .options = options,
     .run = run,
 };

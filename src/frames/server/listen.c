@@ -20,13 +20,13 @@ static int take_lock(struct tp_listener *l, struct tp_error *e)
         struct stat ours, there;
         l->lock = open(l->lock_path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
         if (l->lock < 0)
-            return tp_fail_errno(e, errno, l->lock_path, "cannot be opened");
+            return tp_fail_errno(e, errno, l->path, "its lock cannot be opened");
         if (flock(l->lock, LOCK_EX | LOCK_NB) < 0) {
             int err = errno;
             close(l->lock);
             l->lock = -1;
             if (err != EWOULDBLOCK)
-                return tp_fail_errno(e, err, l->lock_path, "cannot be locked");
+                return tp_fail_errno(e, err, l->path, "its lock cannot be taken");
             return tp_fail(e, TP_STATUS_INPUT, -EADDRINUSE, l->path,
                 "end that server, or give this one another --socket",
                 "another server is running there");
@@ -62,8 +62,8 @@ static int make_room(const struct tp_listener *l, const struct sockaddr_un *addr
     return 0;
 }
 
-static int bind_to(struct tp_listener *l, struct sockaddr_un *address, socklen_t bytes,
-    bool for_all, struct tp_error *e)
+static int bind_to(struct tp_listener *l, const char *name, struct sockaddr_un *address,
+    socklen_t bytes, bool for_all, struct tp_error *e)
 {
     struct stat st;
     l->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -72,7 +72,11 @@ static int bind_to(struct tp_listener *l, struct sockaddr_un *address, socklen_t
     /* The file gets its mode in the same step as its name. */
     fchmod(l->fd, for_all ? 0666 : 0600);
     if (bind(l->fd, (struct sockaddr *)address, bytes) < 0)
-        return tp_fail_errno(e, errno, *l->path ? l->path : "@", "cannot be listened at");
+        return errno == EADDRINUSE
+            ? tp_fail(e, TP_STATUS_INPUT, -EADDRINUSE, name,
+                  "end that program, or give this one another --socket",
+                  "another program listens there")
+            : tp_fail_errno(e, errno, name, "cannot be listened at");
     if (*l->path) {
         if (for_all)
             chmod(l->path, 0666); /* past the umask */
@@ -82,7 +86,7 @@ static int bind_to(struct tp_listener *l, struct sockaddr_un *address, socklen_t
         }
     }
     if (listen(l->fd, BACKLOG) < 0)
-        return tp_fail_errno(e, errno, l->path, "cannot be listened at");
+        return tp_fail_errno(e, errno, name, "cannot be listened at");
     return 0;
 }
 
@@ -100,7 +104,7 @@ int tp_listen(const char *path, bool for_all, struct tp_listener *out, struct tp
     socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + !abstract);
     if (abstract) {
         address.sun_path[0] = 0;
-        r = bind_to(out, &address, bytes, for_all, e);
+        r = bind_to(out, path, &address, bytes, for_all, e);
     } else {
         snprintf(out->path, sizeof out->path, "%s", path);
         snprintf(out->lock_path, sizeof out->lock_path, "%s.lock", path);
@@ -108,7 +112,7 @@ int tp_listen(const char *path, bool for_all, struct tp_listener *out, struct tp
         if (r == 0)
             r = make_room(out, &address, bytes, e);
         if (r == 0)
-            r = bind_to(out, &address, bytes, for_all, e);
+            r = bind_to(out, path, &address, bytes, for_all, e);
     }
     if (r < 0)
         tp_listener_finish(out);

@@ -66,12 +66,59 @@ for compositor in weston sway cage; do
     done
 done
 
+# The program is whose play is, its end is play's, and a compositor that ends before it is told of.
+for compositor in weston sway cage; do
+    command -v $compositor >/dev/null || continue
+    status=0
+    SECONDS=0
+    played 30 play --compositor $compositor -- bash -c 'echo "$(id -u) $HOME ${TURNPIKE_SOCKET-none}"; exit 23' \
+        >out 2>err </dev/null || status=$?
+    check "$compositor: the program's exit status is play's" test $status -eq 23
+    check "$compositor: its user, home and environment, too" test "$(<out)" = "$(id -u) $HOME none"
+    check "$compositor: nothing else is said" test ! -s err
+    check "$compositor: it ends when it is asked to, though it has just begun" test $SECONDS -lt 3
+    status=0
+    played 30 play --compositor $compositor -- bash -c 'kill -9 $$' >out 2>err </dev/null || status=$?
+    check "$compositor: a program that a signal ends" test $status -eq 137
+    status=0
+    played 30 play --compositor $compositor -- no-such-program >out 2>err </dev/null || status=$?
+    check "$compositor: a program that is not there" test $status -eq 3
+    status=0
+    played 30 play --compositor $compositor -- bash -c "pkill -KILL -x -P \$PPID $compositor; sleep 20" \
+        >out 2>err </dev/null || status=$?
+    check "$compositor: its own end is play's failure" test $status -eq 1
+    check "$compositor: and told" grep -q "$compositor: ended before the program in it" err
+done
 status=0
-played 30 play --size 1280x720 --compositor weston -- bash -c 'exit 23' >out 2>err </dev/null || status=$?
-check "the program's exit status is play's" test $status -eq 23
+played 30 play -- /etc/passwd >out 2>err </dev/null || status=$?
+check 'a program that cannot be started: exit status 3' test $status -eq 3
 status=0
-played 30 play --size 1280x720 --compositor cage -- bash -c 'exec -a claim-cage sleep 0.2; exit' >out 2>err </dev/null || status=$?
-check 'cage ends with its program' test $status -eq 0
+played 30 play -- bash -c 'kill -9 $PPID; sleep 1' >out 2>err </dev/null || status=$?
+check "the display's own end: exit status 1" test $status -eq 1
+check 'and told' grep -q 'the display ended: signal 9' err
+refused() { # what the message says, play's options...
+    local says=$1 status=0
+    shift
+    played 10 play "$@" -- true >out 2>err </dev/null || status=$?
+    [[ $status == 2 ]] && grep -q -e "$says" err
+}
+check 'a rate twice' refused 'different rates' --refresh 60,60
+check 'a range in which no rate lies' refused 'no refresh rate lies within' --vrr 30-50 --refresh 120
+check 'a value that is an option' refused 'needs a value' --json
+check 'the bounds of --seconds' refused 'from 1 to 1000000' --seconds 0
+mkdir folder
+check 'a snapshot that cannot be is refused at once' refused 'is a folder' --snapshot folder
+"$TURNPIKE" serve --socket "@turnpike-test-$$" >serving &
+serving=$!
+for _ in {1..50}; do
+    [[ ! -s serving ]] || break
+    sleep 0.1
+done
+check 'an abstract name that is taken is named' refused "@turnpike-test-$$: another program" \
+    --socket "@turnpike-test-$$"
+kill $serving
+wait $serving
+check 'SIGTERM ends serve with 143' test $? -eq 143
 # A client that draws each refresh, and the screen that it is on is plugged out and another one in.
 plug() { # out, or in and a mode
     "$(dirname "$TURNPIKE")/tests/frames/clients/plug" "$PWD/card" "$@"
@@ -87,7 +134,7 @@ plug_both_ways() {
 plug_both_ways &
 plugging=$!
 status=0
-played 6 play --size 1280x720 --compositor weston --seconds 5 --socket "$PWD/card" --snapshot plugged.png \
+played 6 play --size 1280x720 --compositor weston --verbose --seconds 5 --socket "$PWD/card" --snapshot plugged.png \
     --json report.json -- weston-simple-damage >out 2>err </dev/null || status=$?
 check 'weston: a client that draws each refresh' test $status -eq 0
 check 'its frames are shown' json_holds '.frames >= 30' report.json
