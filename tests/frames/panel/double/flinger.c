@@ -825,3 +825,11 @@ void double_count(struct double_counts *out)
     out->buffers = double_buffers();
     out->windows = double_windows();
 }
+
+/* A Java Surface is the window itself here. */
+ANativeWindow *ANativeWindow_fromSurface(void *env, void *surface)
+{
+    (void)env;
+    ANativeWindow_acquire(surface);
+    return surface;
+}

@@ -32,6 +32,7 @@ typedef struct ANativeWindow {
 /* --- nativewindow.c --- */
 void AHardwareBuffer_acquire(AHardwareBuffer *b);
 void AHardwareBuffer_release(AHardwareBuffer *b);
+void ANativeWindow_acquire(ANativeWindow *w);
 void double_refuse_import(bool refuse);
 unsigned double_buffers(void);
 unsigned double_windows(void);
