@@ -117,7 +117,8 @@ static int explain(const struct tp_job *job, const struct tp_spec *spec, const s
     static const char *const place[] = {"does not appear to be a git repository", "not found",
         "does not exist", "no path specified", NULL};
     static const char *const access[] = {
-        "Authentication failed", "could not read Username", "Permission denied", "403", NULL};
+        "Authentication failed", "could not read Username", "Permission denied",
+        "returned error: 401", "returned error: 403", NULL};
     static const char *const space[] = {
         "No space left on device", "Disk quota exceeded", "File too large", NULL};
     char *url = tp_spec_public_url(spec->url), *text = gist(said, spec);
