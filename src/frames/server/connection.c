@@ -153,12 +153,24 @@ void tp_connections_plugged(struct tp_server *s)
 
 /* --- frames --- */
 
+/* Has its process a full share of connections of this kind? */
+static bool is_one_too_many(const struct tp_server *s, const struct tp_connection *c,
+    enum tp_connection_kind kind)
+{
+    unsigned n = 0;
+    for (const struct tp_connection *o = s->connections; o; o = o->next)
+        n += o != c && o->kind == kind && !o->dead && o->pid == c->pid && o->uid == c->uid;
+    return n >= s->limits.per_process;
+}
+
 static void open_card(struct tp_server *s, struct tp_connection *c, const struct tp_hello *hello)
 {
+    bool too_many = is_one_too_many(s, c, TP_CARD);
     bool privileged = c->uid == 0 || c->uid == geteuid();
     c->kind = TP_CARD;
     c->snapshot = (hello->capabilities & TP_CAP_SNAPSHOT) != 0;
-    c->refused = tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
+    c->refused =
+        too_many ? -EMFILE : tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
 }
 
 static void take_hello(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
@@ -173,6 +185,9 @@ static void take_hello(struct tp_server *s, struct tp_connection *c, const struc
     }
     if (r == 0 && hello.kind == TP_HELLO_CARD)
         open_card(s, c, &hello);
+    else if (r == 0 &&
+        is_one_too_many(s, c, hello.kind == TP_HELLO_CONTROL ? TP_CONTROL : TP_HOTPLUG))
+        tp_connection_drop(s, c, "its process has too many connections");
     else if (r == 0 && hello.kind == TP_HELLO_CONTROL)
         tp_control_greet(s, c);
     else if (r == 0 && hello.kind == TP_HELLO_HOTPLUG)
@@ -252,9 +267,20 @@ static bool make_room(struct tp_server *s)
     return true;
 }
 
+/* Who is refused hears why, whatever he asked. */
+static void refuse(struct tp_server *s, int fd, const struct ucred *who, int reason)
+{
+    int32_t plain[2] = {reason, 0};
+    const struct iovec part = {plain, sizeof plain};
+    tp_frame_send_now(fd, TP_FRAME_REPLY, 0, 0, &part, 1, NULL, 0);
+    close(fd);
+    tp_server_log(s, "client %d (uid %u): refused: %s", (int)who->pid, (unsigned)who->uid,
+        reason == -EACCES ? "the display is not this user's" : strerror(-reason));
+}
+
 int tp_connection_add(struct tp_server *s, int fd)
 {
-    struct ucred who;
+    struct ucred who = {0};
     socklen_t n = sizeof who;
     int r = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) < 0)
@@ -264,7 +290,7 @@ int tp_connection_add(struct tp_server *s, int fd)
     else if (s->n_connections >= s->limits.connections && !make_room(s))
         r = -EMFILE;
     if (r < 0) {
-        close(fd);
+        refuse(s, fd, &who, r);
         return r;
     }
     struct tp_connection *c = tp_calloc(1, sizeof *c);
@@ -302,8 +328,6 @@ void tp_connection_accept(struct tp_server *s, struct tp_source *listener, uint3
         }
         if (fd < 0)
             return;
-        int r = tp_connection_add(s, fd);
-        if (r < 0)
-            tp_server_log(s, "a client was refused: %s", strerror(-r));
+        tp_connection_add(s, fd);
     }
 }

@@ -309,13 +309,15 @@ static void set_limits(struct tp_server *s, struct tp_server_config *c)
     uint64_t room = fds.rlim_cur > 2 * OWN_FDS ? fds.rlim_cur - OWN_FDS : OWN_FDS;
     s->limits = c->limits;
     if (s->limits.connections == 0)
-        s->limits.connections = at_most(room / 8, 16, 128);
+        s->limits.connections = at_most(room / 8, 16, 256);
+    if (s->limits.per_process == 0)
+        s->limits.per_process = at_most(s->limits.connections / 4, 4, 64);
     if (s->limits.channels == 0)
         s->limits.channels = at_most(room / 8, 16, 64);
     if (s->limits.frames == 0)
         s->limits.frames = 16;
     if (k->files == 0)
-        k->files = s->limits.connections;
+        k->files = at_most(room / 16, 8, 128);
     if (k->buffers == 0)
         k->buffers = at_most(room / 4, 64, 4096);
     if (k->syncobjs == 0)

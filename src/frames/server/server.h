@@ -15,7 +15,8 @@ struct tp_server;
 
 /* 0: the usual ones. What is past a limit is refused; the others go on. */
 struct tp_server_limits {
-    unsigned connections; /* 128, of all kinds */
+    unsigned connections; /* 256, of all kinds */
+    unsigned per_process; /* a quarter of them: of one kind, of one process */
     unsigned channels;    /* 64, of one card */
     unsigned frames;      /* 16: handled of one client before the others' turn */
 };

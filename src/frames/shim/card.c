@@ -210,6 +210,26 @@ static bool give_to_table(int fd, struct tp_fd was, struct tp_card *c)
     return false;
 }
 
+/* What a server has said that wants no more of this socket: a negative errno. */
+static int read_refusal(int fd)
+{
+    struct {
+        struct tp_frame_header header;
+        int32_t result, zero;
+    } m;
+    ssize_t n = 0;
+
+    for (int i = 0; i < 2; i++) { /* what it left unread counts as an error of ours, which is told first */
+        n = recv(fd, &m, sizeof m, MSG_DONTWAIT);
+        if (n >= 0 || errno != ECONNRESET)
+            break;
+    }
+    if (n == (ssize_t)sizeof m && m.header.fourcc == TP_FRAME_REPLY && m.result < 0 &&
+        m.result >= -4095)
+        return m.result;
+    return -ENODEV;
+}
+
 int tp_card_open(int flags)
 {
     const struct tp_shim_config *config = tp_shim_config();
@@ -229,11 +249,17 @@ int tp_card_open(int flags)
     do
         r = connect(fd, (const struct sockaddr *)&config->server, config->server_bytes);
     while (r < 0 && errno == EINTR);
-    r = r < 0 ? -ENODEV : tp_frame_send(fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0);
-    if (r == 0)
-        r = make_card(fd, &card);
-    else
-        r = -ENODEV;
+    if (r < 0) {
+        r = errno == EACCES || errno == EPERM ? -EACCES : -ENODEV;
+    } else {
+        r = tp_frame_send(fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0);
+        if (r == 0)
+            r = make_card(fd, &card);
+        else
+            r = -ENODEV;
+        if (r == -ENODEV)
+            r = read_refusal(fd);
+    }
     if (r == 0 && !give_to_table(fd, (struct tp_fd){TP_FD_UNKNOWN, 0}, card))
         r = -EMFILE;
     if (r == 0 && (flags & O_NONBLOCK))

@@ -56,6 +56,10 @@ static void a_full_house_refuses_and_goes_on(void **state)
         peer_open(&full[i]);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     assert_int_equal(tp_server_adopt(server, ends[1]), -EMFILE);
+    int32_t said[6]; /* a frame: its header, the reason, zero */
+    assert_int_equal(recv(ends[0], said, sizeof said, MSG_DONTWAIT), sizeof said);
+    assert_int_equal(said[0], TP_FRAME_REPLY);
+    assert_int_equal(said[4], -EMFILE);
     assert_true(hung_up(ends[0]));
     close(ends[0]);
     assert_served(&full[3]);
@@ -65,6 +69,33 @@ static void a_full_house_refuses_and_goes_on(void **state)
     peer_close(&a);
     for (unsigned i = 1; i < 4; i++)
         peer_close(&full[i]);
+}
+
+static void one_process_gets_its_share_of_each_kind_alone(void **state)
+{
+    static struct peer mine[3];
+    struct tp_hello hello;
+    struct tp_server_counts c;
+    (void)state;
+    tp_server_destroy(server);
+    start_server(&(struct tp_server_config){.limits = {.connections = 8, .per_process = 2}});
+    peer_open(&mine[0]);
+    peer_open(&mine[1]);
+    peer_connect(&mine[2]);
+    peer_hello(&mine[2], TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_CARD);
+    int channel = peer_channel(&mine[2]);
+    assert_int_equal(peer_greeting(&mine[2], channel, &hello), -EMFILE);
+    close(channel);
+    peer_connect(&a);
+    peer_hello(&a, TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_HOTPLUG);
+    pump();
+    assert_false(hung_up(a.card));
+    tp_server_count(server, &c);
+    assert_int_equal(c.kms.files, 2);
+    assert_served(&mine[0]);
+    peer_close(&a);
+    for (unsigned i = 0; i < 3; i++)
+        peer_close(&mine[i]);
 }
 
 static void channels_past_the_limit_are_refused(void **state)
@@ -425,6 +456,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         t(a_client_that_says_nothing_makes_room_for_others),
         t(a_full_house_refuses_and_goes_on),
+        t(one_process_gets_its_share_of_each_kind_alone),
         t(channels_past_the_limit_are_refused),
         t(channels_that_are_none_cost_the_card),
         t(the_cards_own_socket_as_a_channel_does_no_harm),

@@ -74,6 +74,20 @@ static void a_second_server_is_told_of_the_first(void **state)
     tp_listener_finish(&l);
 }
 
+static void an_abstract_name_that_is_taken_is_named(void **state)
+{
+    struct tp_listener l, m;
+    struct tp_error e = {0};
+    char name[64];
+    (void)state;
+    snprintf(name, sizeof name, "@tp-listen-%d", (int)getpid());
+    assert_int_equal(tp_listen(name, false, &l, &e), 0);
+    assert_int_equal(tp_listen(name, false, &m, &e), -EADDRINUSE);
+    assert_string_equal(e.where, name);
+    assert_non_null(strstr(e.todo, "--socket"));
+    tp_listener_finish(&l);
+}
+
 static void what_a_killed_server_left_is_no_obstacle(void **state)
 {
     struct tp_listener l;
@@ -165,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         t(a_new_socket_is_this_users_alone),
         t(a_second_server_is_told_of_the_first),
+        t(an_abstract_name_that_is_taken_is_named),
         t(what_a_killed_server_left_is_no_obstacle),
         t(another_programs_socket_is_left_alone),
         t(a_file_that_is_no_socket_is_left_alone),
