@@ -95,6 +95,13 @@ nv12-ubwc nv12-ubwc-hidden …
 dsc foreign …
 near-miss contradiction …
 qti-3-planes offset-64 …
+YCbCr of an unknown dataspace is BT.601, narrow
+lossy compression is told as such
+version symbols: stablec default 1
+version symbols: both default 1
+version symbols: both mapper-4 1
+version symbols: neither default 1
+a mapper that knows no handle leaves the handles' flags
 an IMapper with a newer table is used
 LIST
 restore
@@ -130,6 +137,7 @@ check 'it is looked at, as a whole' failing conversion
 check 'then every buffer is to be compressed, and just these checks fail' fail_just conversion <<'LIST'
 with compression disabled it has not
 with linear tiling it has not
+a format that may become any has not
 what the driver tries with the allocator has not
 what it allocates to export has not
 with compression disabled it comes back linear
@@ -142,6 +150,8 @@ check 'without the vendor bit it is compiled' eval 'break_it src/freedreno/vulka
 check 'it is looked at, as a whole' failing no-bit
 check 'then no buffer is allocated compressed, and just these checks fail' fail_just no-bit <<'LIST'
 a render target's usage has the vendor bit
+a swapchain's pair of formats has it
+formats that this GPU compresses alike have it
 a buffer allocated with that usage comes back compressed
 such a buffer is rendered to in tiles and with flags
 LIST
