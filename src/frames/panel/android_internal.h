@@ -50,6 +50,7 @@ struct tp_android {
     /* Held by whoever makes transactions; taken before `mutex`. */
     pthread_mutex_t commit;
     ANativeWindow *window; /* a reference; NULL: none */
+    int32_t width, height; /* the window's; asking it may be a call to another process */
     struct tp_android_layer {
         ASurfaceControl *control; /* a reference; NULL: not made yet */
         struct tp_android_look look;

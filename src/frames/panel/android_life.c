@@ -123,6 +123,8 @@ void tp_panel_android_set_window(struct tp_panel *p, void *window)
     if (old != window)
         tp_android_drop_layers(a);
     a->window = window;
+    a->width = window ? a->api.ANativeWindow_getWidth(window) : 0;
+    a->height = window ? a->api.ANativeWindow_getHeight(window) : 0;
     bool away = tp_android_is_away(a);
     if (!away && old != window)
         come(a);

@@ -128,8 +128,7 @@ static void plan_layer(struct tp_android *a, unsigned i, unsigned slot, struct p
 /* A rectangle on the mode's screen to where the window has it: as large as fits, in the middle. */
 static struct tp_a_rect place(const struct tp_android *a, const struct tp_kms_layer *l)
 {
-    int64_t width = a->api.ANativeWindow_getWidth(a->window),
-            height = a->api.ANativeWindow_getHeight(a->window);
+    int64_t width = a->width, height = a->height;
     int64_t mode_w = a->picture.mode.width_px, mode_h = a->picture.mode.height_px;
     if (width <= 0 || height <= 0 || mode_w == 0 || mode_h == 0)
         width = mode_w = height = mode_h = 1;
@@ -201,11 +200,19 @@ static struct tp_android_look look_of(
 static void send_hdr(struct tp_android *a, ASurfaceTransaction *t, ASurfaceControl *control)
 {
     const struct hdr_metadata_infoframe *f = &a->hdr_metadata.hdmi_metadata_type1;
+    unsigned red = 0, green = 0; /* in whichever order: CTA-861 tells them by their coordinates */
+    for (unsigned i = 1; i < 3; i++) {
+        if (f->display_primaries[i].x > f->display_primaries[red].x)
+            red = i;
+        if (f->display_primaries[i].y > f->display_primaries[green].y)
+            green = i;
+    }
+    unsigned blue = red != green ? 3 - red - green : 2;
 #define POINT(p) {(float)(p).x * 0.00002f, (float)(p).y * 0.00002f}
-    struct tp_a_smpte2086 mastering = { /* DRM's order is the display's: green, blue, red */
-        .red = POINT(f->display_primaries[2]),
-        .green = POINT(f->display_primaries[0]),
-        .blue = POINT(f->display_primaries[1]),
+    struct tp_a_smpte2086 mastering = {
+        .red = POINT(f->display_primaries[red]),
+        .green = POINT(f->display_primaries[green]),
+        .blue = POINT(f->display_primaries[blue]),
         .white = POINT(f->white_point),
         .max_luminance = (float)f->max_display_mastering_luminance,
         .min_luminance = (float)f->min_display_mastering_luminance * 0.0001f,

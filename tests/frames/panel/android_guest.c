@@ -251,6 +251,8 @@ int guest_publish(struct guest *g, int buffer, int cursor, bool async)
         s.layers[s.n_layers] = layer_of(&g->buffers[cursor]);
         s.layers[s.n_layers++].kind = TP_KMS_CURSOR;
     }
+    s.hdr_metadata = g->hdr;
+    s.hdr_metadata_bytes = g->hdr ? sizeof(struct hdr_output_metadata) : 0;
     if (s.serial % 5 == 0)
         s.layers[0].in_fence = eventfd(1, EFD_CLOEXEC);
     memcpy(before, g->given[s.serial % GUEST_RING], sizeof before);

@@ -26,6 +26,7 @@ struct guest {
     struct tp_kms_fb buffers[GUEST_BUFFERS + GUEST_CURSORS]; /* the cursor's last */
     unsigned uses[GUEST_BUFFERS + GUEST_CURSORS];            /* layers that are the panel's */
     uint64_t freed[GUEST_BUFFERS + GUEST_CURSORS];           /* when, in releases */
+    const void *hdr; /* struct hdr_output_metadata of the pictures; NULL */
     uint64_t serial;
     struct given { /* a layer that is the panel's */
         uint64_t serial;

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 #include <drm_fourcc.h>
+#include <drm_mode.h>
 
 #include "android_guest.h"
 #include "double/double.h"
@@ -408,6 +409,30 @@ static void a_cursor_has_a_layer_of_its_own_and_leaves_it(void **s)
     end();
 }
 
+/* BT.2020's red is at 0.708, and a display of 1000 cd/m2, in hdr_output_metadata's units. */
+static void hdr_pictures_are_passed_on_where_that_is_wanted(void **s)
+{
+    struct hdr_output_metadata m = {.hdmi_metadata_type1 = {.max_display_mastering_luminance = 1000,
+                                        .max_cll = 800,
+                                        .max_fall = 400}};
+    m.hdmi_metadata_type1.display_primaries[2].x = 35400;
+    (void)s;
+    guest_init(&g, 31, 1, 60000);
+    g.hdr = &m;
+    play(3);
+    assert_int_equal(seen().data_space, 142671872); /* ADATASPACE_SRGB */
+    tp_panel_android_set_hdr(g.panel, true);
+    memset(&m, 0, sizeof m); /* it is the commit's */
+    assert_int_equal(seen().data_space, 163971072); /* ADATASPACE_BT2020_PQ */
+    assert_float_equal(seen().red_x, 0.708f, 0.0001f);
+    assert_float_equal(seen().max_luminance, 1000.0f, 0.1f);
+    assert_float_equal(seen().max_content_light, 800.0f, 0.1f);
+    g.hdr = NULL;
+    play(3);
+    assert_int_equal(seen().data_space, 142671872);
+    end();
+}
+
 static void copied_pixels_change_red_and_blue(void **s)
 {
     static const uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8}, to[8] = {3, 2, 1, 4, 7, 6, 5, 8};
@@ -527,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_phone_that_shows_nothing_any_more_gets_new_layers),
         cmocka_unit_test(a_repaint_shows_the_picture_again_and_it_comes_back_once),
         cmocka_unit_test(a_cursor_has_a_layer_of_its_own_and_leaves_it),
+        cmocka_unit_test(hdr_pictures_are_passed_on_where_that_is_wanted),
         cmocka_unit_test(copied_pixels_change_red_and_blue),
         cmocka_unit_test(it_works_by_the_clock),
     };

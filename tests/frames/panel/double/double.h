@@ -62,6 +62,7 @@ struct double_counts {
     unsigned windows;         /* references */
     float voted_hz;           /* the last vote that was not 0 */
     int32_t data_space;       /* the last */
+    float red_x, max_luminance, max_content_light; /* the last HDR metadata */
     int32_t left, top, right, bottom, transform; /* the last geometry */
 };
 void double_count(struct double_counts *out);

@@ -410,20 +410,26 @@ void ASurfaceTransaction_setBufferDataSpace(
     pthread_mutex_unlock(&double_lock);
 }
 
+/* Red, green, blue and white as x and y; the most and the least luminance. */
 void ASurfaceTransaction_setHdrMetadata_smpte2086(
-    ASurfaceTransaction *t, ASurfaceControl *l, void *metadata)
+    ASurfaceTransaction *t, ASurfaceControl *l, const float metadata[10])
 {
     (void)t;
     (void)l;
-    (void)metadata;
+    pthread_mutex_lock(&double_lock);
+    counts.red_x = metadata[0];
+    counts.max_luminance = metadata[8];
+    pthread_mutex_unlock(&double_lock);
 }
 
 void ASurfaceTransaction_setHdrMetadata_cta861_3(
-    ASurfaceTransaction *t, ASurfaceControl *l, void *metadata)
+    ASurfaceTransaction *t, ASurfaceControl *l, const float metadata[2])
 {
     (void)t;
     (void)l;
-    (void)metadata;
+    pthread_mutex_lock(&double_lock);
+    counts.max_content_light = metadata[0];
+    pthread_mutex_unlock(&double_lock);
 }
 
 void ASurfaceTransaction_setFrameRateWithChangeStrategy(
