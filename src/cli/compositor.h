@@ -25,4 +25,20 @@ const struct tp_compositor *tp_compositor_for_installed(const struct tp_composit
 /* "none, cage, …" */
 void tp_compositor_names(char *out, size_t room);
 
+/* The command of a compositor that ends with one: says where clients are to connect, and waits. */
+extern const char *const TP_COMPOSITOR_PLACEHOLDER[];
+
+/* Where clients connect: values of WAYLAND_DISPLAY, in the folder, and of DISPLAY; "": none. */
+struct tp_compositor_place {
+    char wayland[128], x11[32];
+};
+/* Can clients connect to it, whose XDG_RUNTIME_DIR the folder is? Then fills place. */
+bool tp_compositor_is_ready(
+    const struct tp_compositor *c, const char *folder, struct tp_compositor_place *place);
+
+/* A new file in the folder for what it says: a descriptor, which the caller closes. */
+int tp_compositor_open_log(const char *folder, struct tp_error *e);
+/* Prints the end of that to standard error; -1: nothing. */
+void tp_compositor_show_log(int fd);
+
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "cli/paths.h"
 #include "frames/panel/sim.h"
 
 struct tp_display {
@@ -154,7 +155,8 @@ int tp_display_option(
         return 0;
     case 'O':
         if (!parse_to(value, TP_KMS_OVERLAYS, &n))
-            return tp_cli_usage(cmd, "--overlays is a number of planes from 0 to %d", TP_KMS_OVERLAYS);
+            return tp_cli_usage(
+                cmd, "--overlays is a number of planes from 0 to %d", TP_KMS_OVERLAYS);
         o->n_overlays = (unsigned)n;
         return 0;
     case 'K':
@@ -359,4 +361,25 @@ struct tp_server *tp_display_server(struct tp_display *d)
 const sigset_t *tp_display_signals(const struct tp_display *d)
 {
     return &d->before;
+}
+
+char *tp_display_find_shim(struct tp_error *e)
+{
+    static const char *const places[] = {
+        "src/frames/shim", "../" TP_LIBDIR "/turnpike", "../lib/turnpike"};
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    char *slash = n > 0 ? (exe[n] = 0, strrchr(exe, '/')) : NULL;
+    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
+        *slash = 0;
+        char *path = tp_asprintf("%s/%s/" TP_DISPLAY_SHIM, exe, places[i]);
+        if (tp_is_file(path))
+            return path;
+        free(path);
+    }
+    tp_fail(e, TP_STATUS_MISSING, -ENOENT, TP_DISPLAY_SHIM,
+        "install it (ninja install); a program that was moved alone: use a link to it instead",
+        "is not there: looked in %s, %s and %s, as seen from %s", places[0], places[1], places[2],
+        slash ? exe : "this program");
+    return NULL;
 }

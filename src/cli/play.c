@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,7 +14,7 @@
 #include "cli/compositor.h"
 #include "cli/display.h"
 #include "cli/namespace.h"
-#include "cli/paths.h"
+#include "cli/play_report.h"
 
 #define TP_DISPLAY_SOCKET "play's own folder"
 
@@ -25,13 +23,7 @@
 #define APPEAR_NS (30 * SECOND) /* how long it may take to come */
 #define END_NS (3 * SECOND)     /* to end when it was asked to, before it is killed */
 #define AGAIN_NS (SECOND / 10)  /* a compositor that just starts may have missed it */
-#define LOG_BYTES 8192          /* of a compositor that failed: the end of what it said */
-#define SHIM "libturnpike-drm.so"
-/* The command of a compositor that ends with one: says where its clients are to connect, and waits. */
-#define PLACEHOLDER                                                                                \
-    "unset LD_PRELOAD; printf '%s\\n' \"${WAYLAND_DISPLAY-}\" \"${DISPLAY-}\" >\"$1.new\" && "      \
-    "mv \"$1.new\" \"$1\"; exec sleep infinity"
-#define USER_ID 1000u /* for compositors that refuse root, where sudo names nobody */
+#define USER_ID 1000u           /* for compositors that refuse root, where sudo names nobody */
 
 struct arguments {
     struct tp_display_options display;
@@ -53,13 +45,11 @@ struct play {
     gid_t gid;
     struct tp_display *display;
     struct tp_cli_list strings; /* allocated ones of the environments */
-    char *said;                 /* file of a placeholder's words */
-    char wayland[128];          /* the compositor's socket in the folder */
-    char x11[32];               /* its X display; "": none */
-    int log_fd;                 /* what the compositor says; -1: our standard error */
+    struct tp_compositor_place place;
+    int log_fd; /* what the compositor says; -1: our standard error */
     bool compositor_failed;
-    pid_t compositor, command;  /* 0: not running */
-    int status;                 /* of the command, where it ended by itself */
+    pid_t compositor, command; /* 0: not running */
+    int status;                /* of the command, where it ended by itself */
     bool ending;
     int64_t until_ns;
 };
@@ -124,29 +114,6 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* --- what has to be there --- */
 
-/* Where the preload library is: beside the program in the build folder, or where it is installed.
- */
-static char *find_shim(struct tp_error *e)
-{
-    static const char *const places[] = {
-        "src/frames/shim", "../" TP_LIBDIR "/turnpike", "../lib/turnpike"};
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    char *slash = n > 0 ? (exe[n] = 0, strrchr(exe, '/')) : NULL;
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        *slash = 0;
-        char *path = tp_asprintf("%s/%s/" SHIM, exe, places[i]);
-        if (tp_is_file(path))
-            return path;
-        free(path);
-    }
-    tp_fail(e, TP_STATUS_MISSING, -ENOENT, SHIM,
-        "install it (ninja install); a program that was moved alone: use a link to it instead",
-        "is not there: looked in %s, %s and %s, as seen from %s", places[0], places[1], places[2],
-        slash ? exe : "this program");
-    return NULL;
-}
-
 static const char *temp_place(void)
 {
     const char *const places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
@@ -179,17 +146,16 @@ static int make_folder(struct play *p, struct tp_error *e)
     if (p->uid && chown(p->folder, p->uid, p->gid) < 0)
         return tp_fail_errno(e, errno, p->folder, "cannot be given to user %u", (unsigned)p->uid);
     p->tree = tp_join(p->folder, "tree");
-    p->said = tp_join(p->folder, "said");
     p->mount = tp_join(p->folder, "sys");
     p->namespace = (struct tp_namespace){p->a->mode, p->tree, p->mount};
     if (p->a->mode != TP_NAMESPACE_NO && tp_namespace_prepare(&p->namespace, e) < 0)
         return e->err;
-    char *shim = find_shim(e);
+    char *shim = tp_display_find_shim(e);
     if (!shim || !p->uid) {
         p->shim = shim;
         return shim ? 0 : e->err;
     }
-    p->shim = tp_join(p->folder, SHIM);
+    p->shim = tp_join(p->folder, TP_DISPLAY_SHIM);
     int r = tp_copy_file(shim, p->shim, e);
     if (r == 0 && chmod(p->shim, 0755) < 0)
         r = tp_fail_errno(e, errno, p->shim, "cannot be made readable");
@@ -244,45 +210,21 @@ static void add_home(struct play *p, struct tp_cli_list *env)
         tp_cli_list_add(env, roots[i]);
 }
 
-static int open_log(struct play *p, struct tp_error *e)
-{
-    p->log_fd = -1;
-    if (p->a->verbose)
-        return 0;
-    char *path = tp_join(p->folder, "compositor.log");
-    p->log_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    int r = p->log_fd < 0 ? tp_fail_errno(e, errno, path, "cannot be written") : 0;
-    free(path);
-    return r;
-}
-
-/* The end of what a compositor said that failed. */
-static void show_log(struct play *p)
-{
-    char text[LOG_BYTES];
-    off_t end = p->log_fd < 0 ? 0 : lseek(p->log_fd, 0, SEEK_END);
-    ssize_t n = end <= 0
-        ? 0
-        : pread(p->log_fd, text, sizeof text, end > LOG_BYTES ? end - LOG_BYTES : 0);
-    if (n > 0)
-        fwrite(text, 1, (size_t)n, stderr);
-}
-
 static int start_compositor(struct play *p, struct tp_error *e)
 {
     const struct tp_compositor *c = p->a->compositor;
     struct tp_cli_list args = {0}, env = {0};
-    int r = open_log(p, e);
+    int r = 0;
+    if (!p->a->verbose)
+        r = p->log_fd = tp_compositor_open_log(p->folder, e);
+    r = r < 0 ? r : 0;
     tp_cli_list_add(&args, c->name);
     for (size_t i = 0; c->args[i]; i++)
         tp_cli_list_add(&args, c->args[i]);
     if (r == 0 && c->config)
         r = write_config(p, c->config, &args, e);
-    if (c->runs_command) {
-        const char *const placeholder[] = {"sh", "-c", PLACEHOLDER, "sh", p->said};
-        for (size_t i = 0; i < sizeof placeholder / sizeof *placeholder; i++)
-            tp_cli_list_add(&args, placeholder[i]);
-    }
+    for (size_t i = 0; c->runs_command && TP_COMPOSITOR_PLACEHOLDER[i]; i++)
+        tp_cli_list_add(&args, TP_COMPOSITOR_PLACEHOLDER[i]);
     add_card(p, &env);
     for (size_t i = 0; c->env[i]; i++)
         tp_cli_list_add(&env, c->env[i]);
@@ -320,10 +262,10 @@ static int start_command(struct play *p, struct tp_error *e)
     add_command(p, &args);
     if (p->a->compositor) {
         static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY"};
-        const char *const values[] = {p->x11, p->wayland};
+        const char *const values[] = {p->place.x11, p->place.wayland};
         for (size_t i = 0; i < 2; i++)
-            tp_cli_list_add(&env,
-                *values[i] ? keep(p, tp_asprintf("%s=%s", names[i], values[i])) : names[i]);
+            tp_cli_list_add(
+                &env, *values[i] ? keep(p, tp_asprintf("%s=%s", names[i], values[i])) : names[i]);
         tp_cli_list_add(&env, keep(p, tp_asprintf("XDG_RUNTIME_DIR=%s", p->folder)));
     } else {
         add_card(p, &env);
@@ -378,47 +320,6 @@ static bool over(const struct play *p)
     return tp_interrupted() || tp_now_ns() >= p->until_ns;
 }
 
-/* Is there a Wayland socket in the folder that somebody listens at? */
-static bool find_wayland(struct play *p)
-{
-    for (int i = 0; i < 3; i++) {
-        struct sockaddr_un a = {.sun_family = AF_UNIX};
-        snprintf(p->wayland, sizeof p->wayland, "wayland-%d", i);
-        if ((size_t)snprintf(a.sun_path, sizeof a.sun_path, "%s/%s", p->folder, p->wayland) >=
-            sizeof a.sun_path)
-            return false;
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        bool there = fd >= 0 && connect(fd, (struct sockaddr *)&a, sizeof a) == 0;
-        if (fd >= 0)
-            close(fd);
-        if (there)
-            return true;
-    }
-    return false;
-}
-
-/* Has the compositor's placeholder said where it is? */
-static bool hear_placeholder(struct play *p)
-{
-    char *const lines[] = {p->wayland, p->x11};
-    const size_t room[] = {sizeof p->wayland, sizeof p->x11};
-    FILE *f = fopen(p->said, "re");
-    if (!f)
-        return false;
-    for (size_t i = 0; i < 2; i++) {
-        if (!fgets(lines[i], (int)room[i], f))
-            *lines[i] = 0;
-        lines[i][strcspn(lines[i], "\n")] = 0;
-    }
-    fclose(f);
-    return true;
-}
-
-static bool is_ready(struct play *p)
-{
-    return p->a->compositor->runs_command ? hear_placeholder(p) : find_wayland(p);
-}
-
 /* The compositor has failed: what it said is shown. */
 static int fail_compositor(struct play *p, int err, const char *what, struct tp_error *e)
 {
@@ -433,7 +334,7 @@ static int await_compositor(struct play *p, struct tp_error *e)
     while (!over(p)) {
         if (p->compositor == 0)
             return fail_compositor(p, -ECHILD, "ended before it was ready", e);
-        if (is_ready(p))
+        if (tp_compositor_is_ready(p->a->compositor, p->folder, &p->place))
             return 0;
         if (tp_now_ns() > limit)
             return fail_compositor(p, -ETIMEDOUT, "was not ready within 30 seconds", e);
@@ -458,7 +359,8 @@ static void end_command(struct play *p)
         kill(p->command, SIGKILL);
 }
 
-/* Asks it to end, again and again, and kills it and its children when it does not; the display goes on meanwhile. */
+/* Asks it to end, again and again, and kills it and its group when it does not; the display goes on
+ * meanwhile. */
 static void end_compositor(struct play *p)
 {
     struct tp_error e = {0};
@@ -494,50 +396,6 @@ static int run_all(struct play *p, struct tp_error *e)
     return r;
 }
 
-/* How many pictures stayed for how many refreshes, where there are such. */
-static json_t *cadence(const struct tp_server_shown *s)
-{
-    json_t *j = json_object();
-    for (int i = 1; i <= TP_SHOWN_CADENCE; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "%d", i);
-        if (s->cadence[i] > 0)
-            json_object_set_new(j, name, json_integer((json_int_t)s->cadence[i]));
-    }
-    return j;
-}
-
-/* What only the guest, or who made the pictures, can tell. */
-static void add_unknown(json_t *j)
-{
-    static const char *const names[] = {"tears", "async_tears", "unsafe", "gate_late", "on_vblank",
-        "latency_ms", "acquire_wait_ms", "gate_to_start_ms", "release_waits", "release_timeouts",
-        "slot_waits", "notes"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        json_object_set_new(j, names[i], json_null());
-}
-
-static int write_report(struct play *p, struct tp_error *e)
-{
-    struct tp_server_shown s;
-    tp_server_shown(tp_display_server(p->display), 0, &s);
-    double seconds = (double)(s.last_ns - s.first_ns) / 1e9;
-    double fps = s.frames > 1 ? (double)(s.frames - 1) / seconds : 0;
-    if (!p->a->json)
-        return 0;
-    json_t *j = json_pack(
-        "{s:s, s:i, s:I, s:f, s:f, s:I, s:I, s:f, s:{s:f, s:f, s:f, s:f, s:f}, s:o, s:{}}",
-        "turnpike", TP_VERSION, "schema", 1, "frames", (json_int_t)s.frames, "seconds", seconds,
-        "fps", fps, "repeats", (json_int_t)s.repeats, "drops", (json_int_t)s.drops, "spacing_tail",
-        s.spacing_tail, "interval_ms", "mean", s.mean_ns / 1e6, "stddev", s.stddev_ns / 1e6, "p50",
-        (double)s.p50_ns / 1e6, "p99", (double)s.p99_ns / 1e6, "max", (double)s.max_ns / 1e6,
-        "cadence", cadence(&s), "faults");
-    add_unknown(j);
-    int r = tp_cli_write_json(j, p->a->json, e);
-    json_decref(j);
-    return r;
-}
-
 /* In the worker. */
 static int play(struct play *p)
 {
@@ -556,8 +414,8 @@ static int play(struct play *p)
         /* The last picture is the one of before anybody was asked to end. */
         if (r == 0)
             r = tp_display_picture(p->display, &e);
-        if (r == 0)
-            r = write_report(p, &e);
+        if (r == 0 && p->a->json)
+            r = tp_play_report(tp_display_server(p->display), p->a->json, &e);
         end_command(p);
         end_compositor(p);
         tp_children_kill();
@@ -568,7 +426,7 @@ static int play(struct play *p)
         free((char *)(uintptr_t)p->strings.at[i]);
     tp_cli_list_finish(&p->strings);
     if (p->compositor_failed)
-        show_log(p);
+        tp_compositor_show_log(p->log_fd);
     if (p->log_fd >= 0)
         close(p->log_fd);
     return r < 0 ? tp_cli_fail(&tp_command_play, &e) : p->status;
@@ -611,7 +469,6 @@ static int run(int argc, char **argv)
         tp_remove_tree(p.folder, NULL);
     free(p.folder);
     free(p.tree);
-    free(p.said);
     free(p.mount);
     free(p.shim);
     return status;
@@ -634,16 +491,18 @@ const struct tp_command tp_command_play = {
     .help =
         "usage: turnpike play [OPTIONS] -- COMMAND [ARGUMENT…]\n\n"
         "Starts a display, a compositor on it and the program in that; ends all of them together.\n"
-        "The program runs as who called. Root starts compositors that refuse root as user 1000, or\n"
+        "The program runs as who called. Root starts compositors that refuse root as user 1000, "
+        "or\n"
         "as who called sudo.\n\n"
         "  --compositor NAME   none (the program uses the card itself), weston, sway, cage, "
         "gamescope\n"
-        "  --namespace MODE    the card in a mount namespace, besides the preload library: auto (for\n"
+        "  --namespace MODE    the card in a mount namespace, besides the preload library: auto "
+        "(for\n"
         "                      root; default), yes (others: in a user namespace), no\n"
         "  --seconds N         end all after so long, with status 0\n"
         "  --json FILE         frames and rate as JSON; - for standard output\n"
-        "  --verbose           what the compositor says, at once; else only when it failed\n"
-        TP_DISPLAY_HELP
+        "  --verbose           what the compositor says, at once; else only when it "
+        "failed\n" TP_DISPLAY_HELP
         "\nExit status: the program's; 1 the compositor or the display failed, 2 wrong usage, 3\n"
         "something is missing on this machine, or the program could not be started.\n",
     .options = options,

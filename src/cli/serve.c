@@ -43,7 +43,8 @@ const struct tp_command tp_command_serve = {
             "Serves a display over a socket. Programs that use DRM/KMS find it as /dev/dri/card0 "
             "when they\n"
             "run with TURNPIKE_SOCKET and LD_PRELOAD=libturnpike-drm.so. Runs until it is "
-            "interrupted.\n\n" TP_DISPLAY_HELP "\nExit status: 1 it failed, 2 wrong usage, 3 something is missing on this machine;\n"
+            "interrupted.\n\n" TP_DISPLAY_HELP
+            "\nExit status: 1 it failed, 2 wrong usage, 3 something is missing on this machine;\n"
             "SIGINT, SIGTERM and SIGHUP end it with 130, 143 and 129.\n",
     .options = options,
     .run = run,

@@ -154,8 +154,8 @@ void tp_connections_plugged(struct tp_server *s)
 /* --- frames --- */
 
 /* Has its process a full share of connections of this kind? */
-static bool is_one_too_many(const struct tp_server *s, const struct tp_connection *c,
-    enum tp_connection_kind kind)
+static bool is_one_too_many(
+    const struct tp_server *s, const struct tp_connection *c, enum tp_connection_kind kind)
 {
     unsigned n = 0;
     for (const struct tp_connection *o = s->connections; o; o = o->next)
@@ -169,8 +169,7 @@ static void open_card(struct tp_server *s, struct tp_connection *c, const struct
     bool privileged = c->uid == 0 || c->uid == geteuid();
     c->kind = TP_CARD;
     c->snapshot = (hello->capabilities & TP_CAP_SNAPSHOT) != 0;
-    c->refused =
-        too_many ? -EMFILE : tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
+    c->refused = too_many ? -EMFILE : tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
 }
 
 static void take_hello(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)

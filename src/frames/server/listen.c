@@ -72,11 +72,10 @@ static int bind_to(struct tp_listener *l, const char *name, struct sockaddr_un *
     /* The file gets its mode in the same step as its name. */
     fchmod(l->fd, for_all ? 0666 : 0600);
     if (bind(l->fd, (struct sockaddr *)address, bytes) < 0)
-        return errno == EADDRINUSE
-            ? tp_fail(e, TP_STATUS_INPUT, -EADDRINUSE, name,
-                  "end that program, or give this one another --socket",
-                  "another program listens there")
-            : tp_fail_errno(e, errno, name, "cannot be listened at");
+        return errno == EADDRINUSE ? tp_fail(e, TP_STATUS_INPUT, -EADDRINUSE, name,
+                                         "end that program, or give this one another --socket",
+                                         "another program listens there")
+                                   : tp_fail_errno(e, errno, name, "cannot be listened at");
     if (*l->path) {
         if (for_all)
             chmod(l->path, 0666); /* past the umask */
