@@ -39,8 +39,8 @@ struct turnpike_server_config {
 
 /*
  * A server on threads of its own, with no surface yet. On failure *out is NULL, and error, if there
- * is room, says what was wrong and what to do. -ENOSYS: no Android 12 or newer; -EADDRINUSE: another
- * server has the path; -EINVAL: a mode or a path that cannot be.
+ * is room, says what was wrong and what to do. -ENOSYS: no Android 12 or newer; -EADDRINUSE:
+ * another server has the path; -EINVAL: a mode or a path that cannot be.
  */
 TURNPIKE_API int turnpike_server_create(const struct turnpike_server_config *config,
     struct turnpike_server **out, char *error, size_t error_bytes);

@@ -13,8 +13,9 @@
 #include "frames/panel/android_internal.h"
 
 #define SECOND INT64_C(1000000000)
-#define PIPELINE 1u /* a latched picture is on the screen from the refresh after the next one on */
-#define LEAD_NS  INT64_C(4000000) /* SurfaceFlinger's usual wake-up before a refresh */
+#define PIPELINE 1u /* a latched picture is on the screen from the refresh after the next one on   \
+                     */
+#define LEAD_NS INT64_C(4000000) /* SurfaceFlinger's usual wake-up before a refresh */
 
 static void close_fence(int fence)
 {

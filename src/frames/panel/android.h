@@ -12,8 +12,9 @@
 #include "frames/panel/panel.h"
 
 struct tp_panel_android_config {
-    struct tp_kms_mode mode; /* until another is set; its refresh until the phone has told its own */
-    bool hdr;                /* pass HDR pictures on as such */
+    struct tp_kms_mode
+        mode; /* until another is set; its refresh until the phone has told its own */
+    bool hdr; /* pass HDR pictures on as such */
     /* A line for a person, said once a cause; on any thread. NULL: nobody hears it. */
     void (*log)(void *data, const char *line);
     void *log_data;

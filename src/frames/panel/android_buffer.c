@@ -13,7 +13,7 @@
 #include "frames/panel/android_pixels.h"
 
 #define IDLE_CALLS 512u /* an import that so many frames did not need goes */
-#define BLANK_PX   16u
+#define BLANK_PX 16u
 
 void tp_android_buffers_init(struct tp_android_buffers *b, const struct tp_android_api *api)
 {
@@ -86,8 +86,8 @@ uint32_t tp_android_format(uint32_t fourcc, uint32_t *bytes)
 static bool same(const struct tp_kms_fb_info *a, const struct tp_kms_fb_info *b)
 {
     return a->width == b->width && a->height == b->height && a->device == b->device &&
-           a->inode == b->inode && a->fourcc == b->fourcc && a->modifier == b->modifier &&
-           a->pitches[0] == b->pitches[0] && a->offsets[0] == b->offsets[0];
+        a->inode == b->inode && a->fourcc == b->fourcc && a->modifier == b->modifier &&
+        a->pitches[0] == b->pitches[0] && a->offsets[0] == b->offsets[0];
 }
 
 /* The place of a new import: a free one, or the one that was not needed for the longest time. */

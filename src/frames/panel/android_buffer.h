@@ -11,7 +11,7 @@
 #include "frames/panel/android_api.h"
 
 #define TP_ANDROID_IMPORTS 48u
-#define TP_ANDROID_COPIES  5u /* of a slot: applied, latched, shown, let go, and one to fill */
+#define TP_ANDROID_COPIES 5u /* of a slot: applied, latched, shown, let go, and one to fill */
 
 struct tp_android_buffers {
     const struct tp_android_api *api;
@@ -24,8 +24,9 @@ struct tp_android_buffers {
     struct tp_android_copy {
         AHardwareBuffer *buffer; /* owned */
         uint32_t width, height, format, stride_px;
-        atomic_bool busy; /* SurfaceFlinger's; any thread's to end, which puts the fence there first */
-        int fence;        /* owned: it is read until then */
+        atomic_bool
+            busy;  /* SurfaceFlinger's; any thread's to end, which puts the fence there first */
+        int fence; /* owned: it is read until then */
     } copies[TP_KMS_LAYERS][TP_ANDROID_COPIES];
     AHardwareBuffer *blank; /* owned */
     uint8_t *row;           /* owned */

@@ -4,7 +4,8 @@
 
 #include "frames/panel/panel.h"
 
-#define TP_ANDROID_SILENT_NS INT64_C(250000000) /* so long without a refresh: the screen is dark */
+#define TP_ANDROID_SILENT_NS INT64_C(250000000) /* so long without a refresh: the screen is dark   \
+                                                 */
 
 struct tp_android_clock {
     struct tp_panel_tick tick; /* the last; sequence 0: none */

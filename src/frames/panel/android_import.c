@@ -9,9 +9,9 @@
 
 #include "frames/panel/android_buffer.h"
 
-#define DMA_BUF_MAGIC  0x444d4142 /* linux/magic.h */
-#define MESSAGE_BYTES  8192u      /* what libnativewindow receives at the most */
-#define MESSAGE_FDS    32u
+#define DMA_BUF_MAGIC 0x444d4142 /* linux/magic.h */
+#define MESSAGE_BYTES 8192u      /* what libnativewindow receives at the most */
+#define MESSAGE_FDS 32u
 
 /* A buffer on its way through a socket. */
 struct message {
@@ -105,8 +105,8 @@ static const char *swap(struct message *m, int fd)
 }
 
 /* The template, with the guest's memory in it. */
-static const char *through_sockets(const struct tp_android_api *api, AHardwareBuffer *template,
-    int fd, AHardwareBuffer **out)
+static const char *through_sockets(
+    const struct tp_android_api *api, AHardwareBuffer *template, int fd, AHardwareBuffer **out)
 {
     int a[2] = {-1, -1}, b[2] = {-1, -1};
     struct message m;
@@ -117,8 +117,8 @@ static const char *through_sockets(const struct tp_android_api *api, AHardwareBu
         if (api->AHardwareBuffer_sendHandleToUnixSocket(template, a[0]) != 0 || !receive(a[1], &m))
             why = "the allocator's buffers cannot be passed on";
         else if (!(why = swap(&m, fd)) &&
-                 (!transmit(b[0], &m) ||
-                     api->AHardwareBuffer_recvHandleFromUnixSocket(b[1], out) != 0)) {
+            (!transmit(b[0], &m) ||
+                api->AHardwareBuffer_recvHandleFromUnixSocket(b[1], out) != 0)) {
             *out = NULL;
             why = "the allocator does not take it";
         }
@@ -134,8 +134,8 @@ static const char *through_sockets(const struct tp_android_api *api, AHardwareBu
     return why;
 }
 
-const char *tp_android_import_fb(const struct tp_android_api *api, const struct tp_kms_fb_info *fb,
-    AHardwareBuffer **out)
+const char *tp_android_import_fb(
+    const struct tp_android_api *api, const struct tp_kms_fb_info *fb, AHardwareBuffer **out)
 {
     uint32_t bytes, format = tp_android_format(fb->fourcc, &bytes);
     bool linear = fb->modifier == DRM_FORMAT_MOD_LINEAR || fb->modifier == DRM_FORMAT_MOD_INVALID;
@@ -160,8 +160,8 @@ const char *tp_android_import_fb(const struct tp_android_api *api, const struct 
         return "the allocator has no such buffers";
     api->AHardwareBuffer_describe(template, &desc);
     const char *why = desc.stride * bytes != fb->pitches[0] && linear
-                          ? "its lines are not as far apart as the display has them"
-                          : through_sockets(api, template, fb->fds[0], out);
+        ? "its lines are not as far apart as the display has them"
+        : through_sockets(api, template, fb->fds[0], out);
     api->AHardwareBuffer_release(template);
     return why;
 }

@@ -11,9 +11,9 @@
 #include "frames/panel/android_clock.h"
 #include "frames/panel/android_ledger.h"
 
-#define TP_ANDROID_SEEN     8u
-#define TP_ANDROID_STALL_NS INT64_C(500000000)  /* nothing shown for so long: copies instead */
-#define TP_ANDROID_DEAD_NS  INT64_C(1000000000) /* copies neither: new layers */
+#define TP_ANDROID_SEEN 8u
+#define TP_ANDROID_STALL_NS INT64_C(500000000) /* nothing shown for so long: copies instead */
+#define TP_ANDROID_DEAD_NS INT64_C(1000000000) /* copies neither: new layers */
 
 struct tp_android;
 
@@ -56,7 +56,7 @@ struct tp_android {
         struct tp_android_look look;
         bool looked; /* look is what SurfaceFlinger has */
     } layers[TP_KMS_LAYERS];
-    struct tp_kms_scanout picture; /* the newest; its fbs are held, its in_fences owned */
+    struct tp_kms_scanout picture;           /* the newest; its fbs are held, its in_fences owned */
     struct hdr_output_metadata hdr_metadata; /* picture.hdr_metadata is this, or NULL */
     bool paused, dark;
     bool hdr, direct, repaint; /* repaint: as soon as may be */
@@ -85,7 +85,7 @@ struct tp_android {
     struct tp_panel_android_counts counts;
     bool away_told;
     bool closing, stopped; /* no events any more; freed with the last callback */
-    unsigned telling; /* threads that are inside an event */
+    unsigned telling;      /* threads that are inside an event */
     /* The Choreographer's thread. */
     ALooper *looper;
     AChoreographer *choreographer;

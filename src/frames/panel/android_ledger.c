@@ -86,8 +86,8 @@ void tp_ledger_show(struct tp_ledger *l, uint64_t tag, bool current)
     l->n_items++;
 }
 
-void tp_ledger_set(
-    struct tp_ledger *l, unsigned slot, uint64_t transaction, uint64_t tag, int64_t now_ns, bool own)
+void tp_ledger_set(struct tp_ledger *l, unsigned slot, uint64_t transaction, uint64_t tag,
+    int64_t now_ns, bool own)
 {
     struct tp_ledger_slot *s = &l->slots[slot];
     int item = tag ? find_item(l, tag) : -1;

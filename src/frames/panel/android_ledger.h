@@ -4,9 +4,10 @@
  * on (through fences).
  *
  * A slot is a layer of SurfaceFlinger's. Every setBuffer is a reference of its own: an entry of its
- * slot. An item is a layer of a picture that the panel was given; it is told of when a newer picture
- * has come and the last entry that names it is released. Rules (surface_control.h of AOSP):
- * - OnComplete's previous release fence is of what the transaction replaced on that layer; -1: free.
+ * slot. An item is a layer of a picture that the panel was given; it is told of when a newer
+ * picture has come and the last entry that names it is released. Rules (surface_control.h of AOSP):
+ * - OnComplete's previous release fence is of what the transaction replaced on that layer; -1:
+ * free.
  * - A buffer that was replaced before it was latched was never read. Its transaction completes
  *   without a latch time, or with that of the one which replaced it; and either of the two may bear
  *   the fence. So -1 lets nothing go while a later transaction may have been in the same latch.
@@ -19,8 +20,8 @@
 #include <stdint.h>
 
 #define TP_LEDGER_SLOTS 8u
-#define TP_LEDGER_DEPTH 24u   /* entries of a slot */
-#define TP_LEDGER_RESERVE 4u  /* of them, for what must go through: blanks, repaints */
+#define TP_LEDGER_DEPTH 24u  /* entries of a slot */
+#define TP_LEDGER_RESERVE 4u /* of them, for what must go through: blanks, repaints */
 #define TP_LEDGER_ITEMS 256u
 
 /* What to do with a fence's descriptor; dup: -1 when there are none left. */
@@ -67,13 +68,13 @@ bool tp_ledger_room(const struct tp_ledger *l);
 /* A new picture comes: those before are the newest no more, and what of them has no reference any
  * more is told. */
 void tp_ledger_supersede(struct tp_ledger *l);
-/* A new item: a layer of the newest picture (current), or what is told of as soon as its entries are
- * released. */
+/* A new item: a layer of the newest picture (current), or what is told of as soon as its entries
+ * are released. */
 void tp_ledger_show(struct tp_ledger *l, uint64_t tag, bool current);
 /* The transaction sets a buffer on the slot: of this item, or a blank (0). To be said before it is
  * applied. A slot that is full is cleared. */
-void tp_ledger_set(
-    struct tp_ledger *l, unsigned slot, uint64_t transaction, uint64_t tag, int64_t now_ns, bool own);
+void tp_ledger_set(struct tp_ledger *l, unsigned slot, uint64_t transaction, uint64_t tag,
+    int64_t now_ns, bool own);
 
 /* OnComplete of the transaction, for this slot: when it was latched (0 or less: never) and the
  * previous release fence, moved. Unknown transactions are ignored. */

@@ -17,7 +17,8 @@ static void sync_dmabuf(int fd, uint64_t flags)
         ;
 }
 
-static void put_line(const struct tp_kms_fb_info *fb, const uint8_t *from, uint8_t *to, size_t bytes)
+static void put_line(
+    const struct tp_kms_fb_info *fb, const uint8_t *from, uint8_t *to, size_t bytes)
 {
     if (fb->fourcc != DRM_FORMAT_XRGB8888 && fb->fourcc != DRM_FORMAT_ARGB8888) {
         memcpy(to, from, bytes);
@@ -31,8 +32,7 @@ static void put_line(const struct tp_kms_fb_info *fb, const uint8_t *from, uint8
     }
 }
 
-static int copy_mapped(
-    const struct tp_kms_fb_info *fb, size_t line, uint8_t *out, size_t out_pitch)
+static int copy_mapped(const struct tp_kms_fb_info *fb, size_t line, uint8_t *out, size_t out_pitch)
 {
     uint64_t bytes = (uint64_t)fb->pitches[0] * (fb->height - 1) + fb->offsets[0] + line;
     off_t size = lseek(fb->fds[0], 0, SEEK_END); /* a dma-buf never changes its size */

@@ -50,9 +50,8 @@ static void on_vsync(const AChoreographerFrameCallbackData *frame, void *data)
         int64_t first =
             api->AChoreographerFrameCallbackData_getFrameTimelineExpectedPresentationTimeNanos(
                 frame, 0);
-        period =
-            api->AChoreographerFrameCallbackData_getFrameTimelineExpectedPresentationTimeNanos(
-                frame, 1) -
+        period = api->AChoreographerFrameCallbackData_getFrameTimelineExpectedPresentationTimeNanos(
+                     frame, 1) -
             first;
         if (period > 0 && first > time)
             time = first - (first - time + period - 1) / period * period;
@@ -75,11 +74,11 @@ static void on_rate(int64_t period_ns, void *data)
 static bool has_timelines(const struct tp_android_api *api)
 {
     return api->AChoreographer_postVsyncCallback &&
-           api->AChoreographerFrameCallbackData_getFrameTimeNanos &&
-           api->AChoreographerFrameCallbackData_getFrameTimelinesLength &&
-           api->AChoreographerFrameCallbackData_getPreferredFrameTimelineIndex &&
-           api->AChoreographerFrameCallbackData_getFrameTimelineVsyncId &&
-           api->AChoreographerFrameCallbackData_getFrameTimelineExpectedPresentationTimeNanos;
+        api->AChoreographerFrameCallbackData_getFrameTimeNanos &&
+        api->AChoreographerFrameCallbackData_getFrameTimelinesLength &&
+        api->AChoreographerFrameCallbackData_getPreferredFrameTimelineIndex &&
+        api->AChoreographerFrameCallbackData_getFrameTimelineVsyncId &&
+        api->AChoreographerFrameCallbackData_getFrameTimelineExpectedPresentationTimeNanos;
 }
 
 /* Whoever starts the thread waits for this. */

@@ -16,11 +16,11 @@
 
 /* What a slot gets in this transaction. */
 struct plan {
-    AHardwareBuffer *buffer; /* borrowed; NULL: the slot stays as it is */
+    AHardwareBuffer *buffer;          /* borrowed; NULL: the slot stays as it is */
     const struct tp_kms_layer *layer; /* NULL: a blank */
-    uint64_t tag;   /* the ledger's; 0: a blank */
-    bool copied;    /* the tag is the copy's */
-    int z, fence;   /* fence: owned */
+    uint64_t tag;                     /* the ledger's; 0: a blank */
+    bool copied;                      /* the tag is the copy's */
+    int z, fence;                     /* fence: owned */
 };
 
 bool tp_android_is_sync_file(int fence)
@@ -208,7 +208,10 @@ static void send_hdr(struct tp_android *a, ASurfaceTransaction *t, ASurfaceContr
             green = i;
     }
     unsigned blue = red != green ? 3 - red - green : 2;
-#define POINT(p) {(float)(p).x * 0.00002f, (float)(p).y * 0.00002f}
+#define POINT(p)                                                                                   \
+    {                                                                                              \
+        (float)(p).x * 0.00002f, (float)(p).y * 0.00002f                                           \
+    }
     struct tp_a_smpte2086 mastering = {
         .red = POINT(f->display_primaries[red]),
         .green = POINT(f->display_primaries[green]),
@@ -306,8 +309,8 @@ static void send(struct tp_android *a, uint64_t serial, struct plan plans[TP_KMS
         if (!p->buffer)
             continue;
         if (context->sets[slot].own)
-            api->ASurfaceTransaction_setBufferWithRelease(t, l->control, p->buffer, p->fence,
-                &context->sets[slot], tp_android_on_release);
+            api->ASurfaceTransaction_setBufferWithRelease(
+                t, l->control, p->buffer, p->fence, &context->sets[slot], tp_android_on_release);
         else
             api->ASurfaceTransaction_setBuffer(t, l->control, p->buffer, p->fence);
         struct tp_android_look look = l->look;

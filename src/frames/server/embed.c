@@ -23,7 +23,7 @@ struct turnpike_server {
     pthread_t thread;
     void (*log)(void *data, const char *line);
     void *log_data;
-    pthread_mutex_t said; /* one line at a time */
+    pthread_mutex_t said;  /* one line at a time */
     pthread_mutex_t mutex; /* all below */
     int fds[WAITING];      /* owned: to be adopted */
     unsigned n_fds;
@@ -85,8 +85,8 @@ static void *run(void *data)
     return NULL;
 }
 
-static int make(struct turnpike_server *t, const struct turnpike_server_config *c,
-    struct tp_error *e)
+static int make(
+    struct turnpike_server *t, const struct turnpike_server_config *c, struct tp_error *e)
 {
     struct tp_panel_android_config panel = {.mode = {c->width_px, c->height_px, c->refresh_mhz},
         .hdr = c->hdr != 0,

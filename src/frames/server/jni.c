@@ -41,11 +41,11 @@ static void on_line(void *data, const char *line)
 
 static void throw_state(tp_jni_env *env, const char *what)
 {
-    jobject class = TP_JNI(env, TP_JNI_FIND_CLASS, jobject (*)(tp_jni_env *, const char *))(
+    jobject class = TP_JNI(env, TP_JNI_FIND_CLASS, jobject(*)(tp_jni_env *, const char *))(
         env, "java/lang/IllegalStateException");
     if (class)
-        TP_JNI(env, TP_JNI_THROW_NEW, jint (*)(tp_jni_env *, jobject, const char *))(
-            env, class, what);
+        TP_JNI(env, TP_JNI_THROW_NEW, jint(*)(tp_jni_env *, jobject, const char *))
+        (env, class, what);
 }
 
 static struct turnpike_server *of(jlong server)
@@ -53,10 +53,12 @@ static struct turnpike_server *of(jlong server)
     return (struct turnpike_server *)(intptr_t)server;
 }
 
-METHOD(jlong, create)(tp_jni_env *env, jobject class, jobject path, jint width_px, jint height_px,
-    jint refresh_mhz, jboolean hdr);
-METHOD(jlong, create)(tp_jni_env *env, jobject class, jobject path, jint width_px, jint height_px,
-    jint refresh_mhz, jboolean hdr)
+METHOD(jlong, create)
+(tp_jni_env *env, jobject class, jobject path, jint width_px, jint height_px, jint refresh_mhz,
+    jboolean hdr);
+METHOD(jlong, create)
+(tp_jni_env *env, jobject class, jobject path, jint width_px, jint height_px, jint refresh_mhz,
+    jboolean hdr)
 {
     struct turnpike_server_config config = {.size = sizeof config,
         .width_px = width_px > 0 ? (uint32_t)width_px : 0,
@@ -74,8 +76,8 @@ METHOD(jlong, create)(tp_jni_env *env, jobject class, jobject path, jint width_p
     config.socket_path = chars;
     int r = turnpike_server_create(&config, &server, error, sizeof error);
     if (chars)
-        TP_JNI(env, TP_JNI_RELEASE_STRING_UTF_CHARS,
-            void (*)(tp_jni_env *, jobject, const char *))(env, path, chars);
+        TP_JNI(env, TP_JNI_RELEASE_STRING_UTF_CHARS, void (*)(tp_jni_env *, jobject, const char *))
+        (env, path, chars);
     if (r < 0)
         throw_state(env, error);
     return (jlong)(intptr_t)server;
@@ -103,8 +105,8 @@ METHOD(void, setSurface)(tp_jni_env *env, jobject class, jlong server, jobject s
 }
 
 #define CALL(name, call)                                                                           \
-    METHOD(void, name)(tp_jni_env *env, jobject class, jlong server);                              \
-    METHOD(void, name)(tp_jni_env *env, jobject class, jlong server)                               \
+    METHOD(void, name)(tp_jni_env * env, jobject class, jlong server);                             \
+    METHOD(void, name)(tp_jni_env * env, jobject class, jlong server)                              \
     {                                                                                              \
         (void)env;                                                                                 \
         (void)class;                                                                               \

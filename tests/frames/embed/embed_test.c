@@ -153,8 +153,7 @@ static void what_cannot_be_is_said(void **state)
         .refresh_mhz = 60000};
     char error[256];
     (void)state;
-    assert_int_equal(
-        turnpike_server_create(&config, &other, error, sizeof error), -EADDRINUSE);
+    assert_int_equal(turnpike_server_create(&config, &other, error, sizeof error), -EADDRINUSE);
     assert_null(other);
     assert_non_null(strstr(error, path));
     config.refresh_mhz = 0;

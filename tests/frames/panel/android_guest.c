@@ -135,7 +135,8 @@ static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
 static void on_tick(void *data, const struct tp_panel_tick *t)
 {
     struct guest *g = data;
-    g->backwards += g->ticks > 0 && (t->sequence <= g->tick.sequence || t->time_ns <= g->tick.time_ns);
+    g->backwards +=
+        g->ticks > 0 && (t->sequence <= g->tick.sequence || t->time_ns <= g->tick.time_ns);
     g->tick = *t;
     g->ticks++;
 }
@@ -259,8 +260,8 @@ int guest_publish(struct guest *g, int buffer, int cursor, bool async)
     g->serial++;
     for (unsigned i = 0; i < s.n_layers; i++) {
         assert_true(before[i].serial == 0 || before[i].out);
-        g->given[s.serial % GUEST_RING][i] =
-            (struct given){.serial = s.serial, .layer = i, .buffer = (unsigned)used[i], .fence = -1};
+        g->given[s.serial % GUEST_RING][i] = (struct given){
+            .serial = s.serial, .layer = i, .buffer = (unsigned)used[i], .fence = -1};
         g->uses[used[i]]++;
     }
     int r = g->panel->ops->publish(g->panel, &s);

@@ -1,6 +1,7 @@
 /*
- * What the panel's tests have around it: framebuffers of memfds that pass for dma-bufs, dlsym by API
- * level, the double's time, descriptors watched, and a guest that renders into what was released.
+ * What the panel's tests have around it: framebuffers of memfds that pass for dma-bufs, dlsym by
+ * API level, the double's time, descriptors watched, and a guest that renders into what was
+ * released.
  */
 #ifndef TP_TESTS_ANDROID_GUEST_H
 #define TP_TESTS_ANDROID_GUEST_H
@@ -13,7 +14,7 @@
 
 #define GUEST_BUFFERS 6u
 #define GUEST_CURSORS 2u
-#define GUEST_RING    1024u
+#define GUEST_RING 1024u
 
 struct tp_kms_fb {
     struct tp_kms_fb_info info;
@@ -64,9 +65,9 @@ void guest_step(struct guest *g);
 /* Layers that the panel has. */
 unsigned guest_outstanding(const struct guest *g);
 
-extern bool guest_plain_memory;     /* framebuffers are no dma-bufs */
-extern uint64_t guest_bad_closes;   /* of descriptors that are not open */
-extern const char *guest_lacks;     /* a call that this phone does not have; NULL */
+extern bool guest_plain_memory;   /* framebuffers are no dma-bufs */
+extern uint64_t guest_bad_closes; /* of descriptors that are not open */
+extern const char *guest_lacks;   /* a call that this phone does not have; NULL */
 unsigned guest_open_descriptors(void);
 
 #endif

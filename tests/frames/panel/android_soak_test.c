@@ -152,9 +152,10 @@ static void run(int level, bool out_of_order)
     assert_int_equal(d.windows, 0);
     assert_int_equal(guest_bad_closes, 0);
     clock_gettime(CLOCK_MONOTONIC, &to);
-    printf("API %d: %llu commits, %llu refused, %llu without a buffer; %llu released (%llu with a "
-           "fence, %llu before older ones), %llu shown, %llu dropped; away %llu times; %llu on other "
-           "threads; %u descriptors; %.1f s\n",
+    printf(
+        "API %d: %llu commits, %llu refused, %llu without a buffer; %llu released (%llu with a "
+        "fence, %llu before older ones), %llu shown, %llu dropped; away %llu times; %llu on other "
+        "threads; %u descriptors; %.1f s\n",
         level, (unsigned long long)g.published, (unsigned long long)g.refused,
         (unsigned long long)g.short_of, (unsigned long long)g.released,
         (unsigned long long)g.fenced, (unsigned long long)g.out_of_order,

@@ -412,9 +412,9 @@ static void a_cursor_has_a_layer_of_its_own_and_leaves_it(void **s)
 /* BT.2020's red is at 0.708, and a display of 1000 cd/m2, in hdr_output_metadata's units. */
 static void hdr_pictures_are_passed_on_where_that_is_wanted(void **s)
 {
-    struct hdr_output_metadata m = {.hdmi_metadata_type1 = {.max_display_mastering_luminance = 1000,
-                                        .max_cll = 800,
-                                        .max_fall = 400}};
+    struct hdr_output_metadata m = {
+        .hdmi_metadata_type1 = {
+            .max_display_mastering_luminance = 1000, .max_cll = 800, .max_fall = 400}};
     m.hdmi_metadata_type1.display_primaries[2].x = 35400;
     (void)s;
     guest_init(&g, 31, 1, 60000);
@@ -422,7 +422,7 @@ static void hdr_pictures_are_passed_on_where_that_is_wanted(void **s)
     play(3);
     assert_int_equal(seen().data_space, 142671872); /* ADATASPACE_SRGB */
     tp_panel_android_set_hdr(g.panel, true);
-    memset(&m, 0, sizeof m); /* it is the commit's */
+    memset(&m, 0, sizeof m);                        /* it is the commit's */
     assert_int_equal(seen().data_space, 163971072); /* ADATASPACE_BT2020_PQ */
     assert_float_equal(seen().red_x, 0.708f, 0.0001f);
     assert_float_equal(seen().max_luminance, 1000.0f, 0.1f);

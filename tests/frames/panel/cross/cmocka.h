@@ -15,26 +15,32 @@ struct CMUnitTest {
     int (*teardown)(void **);
 };
 
-#define cmocka_unit_test(f) {#f, f, NULL, NULL}
-#define cmocka_unit_test_setup_teardown(f, up, down) {#f, f, up, down}
+#define cmocka_unit_test(f)                                                                        \
+    {                                                                                              \
+#f, f, NULL, NULL                                                                          \
+    }
+#define cmocka_unit_test_setup_teardown(f, up, down)                                               \
+    {                                                                                              \
+#f, f, up, down                                                                            \
+    }
 #define fail_msg(...) (printf(__VA_ARGS__), printf(" (%s:%d)\n", __FILE__, __LINE__), exit(1))
 #define assert_true(x)                                                                             \
     do {                                                                                           \
         if (!(x))                                                                                  \
             fail_msg("not so: %s", #x);                                                            \
     } while (0)
-#define assert_false(x)            assert_true(!(x))
-#define assert_null(x)             assert_true((x) == NULL)
-#define assert_non_null(x)         assert_true((x) != NULL)
+#define assert_false(x) assert_true(!(x))
+#define assert_null(x) assert_true((x) == NULL)
+#define assert_non_null(x) assert_true((x) != NULL)
 #define assert_int_equal(a, b)                                                                     \
     do {                                                                                           \
         long long a_ = (long long)(a), b_ = (long long)(b);                                        \
         if (a_ != b_)                                                                              \
             fail_msg("%s: %lld, not %lld", #a, a_, b_);                                            \
     } while (0)
-#define assert_in_range(x, a, b)   assert_true((x) >= (a) && (x) <= (b))
+#define assert_in_range(x, a, b) assert_true((x) >= (a) && (x) <= (b))
 #define assert_float_equal(a, b, e) assert_true(fabsf((a) - (b)) <= (e))
-#define assert_string_equal(a, b)  assert_true(strcmp(a, b) == 0)
+#define assert_string_equal(a, b) assert_true(strcmp(a, b) == 0)
 #define assert_memory_equal(a, b, n) assert_true(memcmp(a, b, n) == 0)
 
 static inline int run_group(const struct CMUnitTest *tests, size_t n)

@@ -250,7 +250,7 @@ int ALooper_pollOnce(int timeout_ms, int *fd, int *events, void **data)
         int64_t at = until.tv_sec * SECOND + until.tv_nsec + timeout_ms * INT64_C(1000000);
         until = (struct timespec){at / SECOND, at % SECOND};
         while (!looper.due && !looper.woken &&
-               pthread_cond_timedwait(&looper.changed, &double_lock, &until) != ETIMEDOUT)
+            pthread_cond_timedwait(&looper.changed, &double_lock, &until) != ETIMEDOUT)
             ;
         if (looper.due) {
             looper.due = false;
@@ -277,7 +277,7 @@ static int64_t clock_ns(void)
 
 static bool screen_on = true;
 static int64_t new_period;
-static bool latched; /* for the next refresh */
+static bool latched;    /* for the next refresh */
 static int64_t wake_ns; /* when the Choreographer tells of the last refresh; INT64_MAX: it has */
 static int64_t last_ns;
 
@@ -385,8 +385,8 @@ static void *live(void *data)
         if (next != INT64_MAX && clock_ns() < until) {
             int64_t soon = clock_ns() + 1000000; /* a transaction may come meanwhile */
             int64_t at = until < soon ? until : soon;
-            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME,
-                &(struct timespec){at / SECOND, at % SECOND}, NULL);
+            clock_nanosleep(
+                CLOCK_MONOTONIC, TIMER_ABSTIME, &(struct timespec){at / SECOND, at % SECOND}, NULL);
         }
         pthread_mutex_lock(&double_lock);
         run_until(clock_ns() + live_offset);

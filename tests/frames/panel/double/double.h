@@ -1,13 +1,14 @@
 /*
- * A double of Android's libandroid.so and libnativewindow.so: the calls that a display server makes,
- * with the NDK's names and signatures, over a SurfaceFlinger and a screen that a test drives.
+ * A double of Android's libandroid.so and libnativewindow.so: the calls that a display server
+ * makes, with the NDK's names and signatures, over a SurfaceFlinger and a screen that a test
+ * drives.
  *
  * The rules are those of surface_control.h and of SurfaceFlinger as it behaves: transactions are
  * taken in the order in which they were applied, at a latch that lies `lead` before each refresh;
  * one waits until its acquire fences are through, and those after it with it; a newer buffer of the
  * same latch replaces an older one, unless back pressure holds it for the next; what was latched is
- * on the screen from the refresh after that on, and what it replaced is read until then, or for some refreshes
- * more (composition on the GPU). Completion is told some time later, on any thread.
+ * on the screen from the refresh after that on, and what it replaced is read until then, or for
+ * some refreshes more (composition on the GPU). Completion is told some time later, on any thread.
  *
  * Time is the test's (double_run_until) or the clock's (double_live).
  */
@@ -18,8 +19,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Everything as new; what the last test left must be gone. level: 31, 33 or 36. The first refresh is
- * a period after start_ns. */
+/* Everything as new; what the last test left must be gone. level: 31, 33 or 36. The first refresh
+ * is a period after start_ns. */
 void double_reset(int level, uint64_t seed, uint32_t refresh_mhz, int64_t start_ns);
 /* Whether this API level has the call: what a test's dlsym asks. */
 bool double_has(const char *name);
@@ -32,14 +33,19 @@ int64_t double_next_refresh(void);
 void double_live(bool on);
 
 struct double_habits {
-    unsigned late_per_mille, late_refreshes;       /* completions, by 1 to so many */
-    unsigned slow_per_mille, slow_refreshes;       /* releases, by 1 to so many */
-    unsigned elsewhere_per_mille;                  /* completions on another thread */
-    unsigned jitter_ns;                            /* of the Choreographer's wake-ups */
-    unsigned no_present_fence_per_mille;           /* -1 */
-    bool out_of_order;                             /* late completions do not hold up others */
-    enum { TAKES, REFUSES_IMPORT, HOLDS, BLOCKS } foreign; /* guests' memory: taken; not imported;
-                                                 never latched; neither is what comes after it */
+    unsigned late_per_mille, late_refreshes; /* completions, by 1 to so many */
+    unsigned slow_per_mille, slow_refreshes; /* releases, by 1 to so many */
+    unsigned elsewhere_per_mille;            /* completions on another thread */
+    unsigned jitter_ns;                      /* of the Choreographer's wake-ups */
+    unsigned no_present_fence_per_mille;     /* -1 */
+    bool out_of_order;                       /* late completions do not hold up others */
+    enum {
+        TAKES,
+        REFUSES_IMPORT,
+        HOLDS,
+        BLOCKS
+    } foreign; /* guests' memory: taken; not imported;
+     never latched; neither is what comes after it */
 };
 void double_habits(const struct double_habits *h);
 void double_screen(bool on);
@@ -51,19 +57,19 @@ void double_window_destroy(void *window);
 
 /* SurfaceFlinger or the screen reads this memory, or will. */
 bool double_reads(ino_t inode);
-/* What the topmost visible layer but for the cursor's shows now, after the last refresh: 0, nothing;
- * -1, memory of the server's own (a copy, a blank). */
+/* What the topmost visible layer but for the cursor's shows now, after the last refresh: 0,
+ * nothing; -1, memory of the server's own (a copy, a blank). */
 ino_t double_shown(void);
 
 struct double_counts {
     uint64_t transactions, latched, dropped; /* buffers */
     uint64_t with_release, frame_timelines, back_pressure, callbacks, elsewhere;
-    unsigned layers, buffers; /* there are now */
-    unsigned windows;         /* references */
-    float voted_hz;           /* the last vote that was not 0 */
-    int32_t data_space;       /* the last */
+    unsigned layers, buffers;                      /* there are now */
+    unsigned windows;                              /* references */
+    float voted_hz;                                /* the last vote that was not 0 */
+    int32_t data_space;                            /* the last */
     float red_x, max_luminance, max_content_light; /* the last HDR metadata */
-    int32_t left, top, right, bottom, transform; /* the last geometry */
+    int32_t left, top, right, bottom, transform;   /* the last geometry */
 };
 void double_count(struct double_counts *out);
 

@@ -53,7 +53,7 @@ typedef struct ASurfaceControl {
     struct ASurfaceControl *next;
     char name[32];
     bool visible, pressure, gone;
-    bool leaves; /* a transaction that is under way removes it */
+    bool leaves;         /* a transaction that is under way removes it */
     struct set current;  /* latched last */
     struct set incoming; /* in this latch */
     bool has_incoming;
@@ -292,8 +292,7 @@ static struct set *set_of(ASurfaceTransaction *t, ASurfaceControl *l)
         if (t->sets[i].layer == l)
             return &t->sets[i];
     l->refs++;
-    t->sets[t->n] =
-        (struct set){.layer = l, .acquire = -1, .pressure = -1, .visible = -1};
+    t->sets[t->n] = (struct set){.layer = l, .acquire = -1, .pressure = -1, .visible = -1};
     return &t->sets[t->n++];
 }
 
@@ -331,8 +330,8 @@ void ASurfaceTransaction_setBufferWithRelease(ASurfaceTransaction *t, ASurfaceCo
     set_buffer(t, l, buffer, acquire, data, f);
 }
 
-void ASurfaceTransaction_setOnComplete(ASurfaceTransaction *t, void *data,
-    void (*f)(void *, ASurfaceTransactionStats *))
+void ASurfaceTransaction_setOnComplete(
+    ASurfaceTransaction *t, void *data, void (*f)(void *, ASurfaceTransactionStats *))
 {
     t->on_complete = f;
     t->data = data;
@@ -353,8 +352,7 @@ void ASurfaceTransaction_setVisibility(ASurfaceTransaction *t, ASurfaceControl *
     pthread_mutex_unlock(&double_lock);
 }
 
-void ASurfaceTransaction_setEnableBackPressure(
-    ASurfaceTransaction *t, ASurfaceControl *l, bool on)
+void ASurfaceTransaction_setEnableBackPressure(ASurfaceTransaction *t, ASurfaceControl *l, bool on)
 {
     pthread_mutex_lock(&double_lock);
     set_of(t, l)->pressure = on;
@@ -551,7 +549,8 @@ static void drop(struct set *s)
 /* A copy that stays with the layer: of the buffer and its callback. */
 static struct set keep(const struct set *s)
 {
-    struct set k = {.buffer = s->buffer, .acquire = -1, .on_release = s->on_release, .data = s->data};
+    struct set k = {
+        .buffer = s->buffer, .acquire = -1, .on_release = s->on_release, .data = s->data};
     AHardwareBuffer_acquire(k.buffer);
     return k;
 }
@@ -807,7 +806,7 @@ bool double_reads(ino_t inode)
         reads = l->current.buffer && l->current.buffer->inode == inode;
     for (size_t i = 0; i < n_events && !reads; i++)
         reads = heap[i].kind == SIGNAL && heap[i].buffer && heap[i].buffer->inode == inode &&
-                heap[i].time_ns > double_time;
+            heap[i].time_ns > double_time;
     pthread_mutex_unlock(&double_lock);
     return reads;
 }

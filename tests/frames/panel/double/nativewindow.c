@@ -1,11 +1,11 @@
 /* libnativewindow.so: windows and AHardwareBuffers, of memfds. */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include "internal.h"
