@@ -61,7 +61,7 @@ J
 mkdir -p "$out/org/turnpike" "$out/org/example"
 awk -v out="$out" '/^```java$/ { f = out "/" (n++ ? "org/example/GameActivity" : "org/turnpike/DisplayServer") ".java"; on = 1; next }
     /^```$/ { on = 0 } on { print > f }' "$src/docs/embedding.md"
-javac -Werror -d "$out/classes" $(find "$out" -name '*.java')
+find "$out" -name '*.java' -exec javac -Werror -d "$out/classes" {} +
 # Every native method is in the library's source.
 for m in $(sed -n 's/.*static native [a-z]* \([a-zA-Z]*\)(.*/\1/p; s/.*static native long \(create\)($/\1/p' "$out/org/turnpike/DisplayServer.java"); do
     grep -qE "METHOD\([a-z]*, $m\)|CALL\($m," "$src/src/frames/server/jni.c" || { echo "jni.c has no $m"; exit 1; }
