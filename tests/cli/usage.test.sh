@@ -23,7 +23,7 @@ refused 2 "no command 'bild'" bild
 refused 2 'which tree' patch
 refused 2 'one tree at a time' patch mesa mesa
 refused 2 '--faults is a number' prove x.so --faults 5:x
-refused 2 'up to sixteen rates' serve --refresh 60,0
+refused 2 'up to sixteen different rates' serve --refresh 60,0
 refused 2 '--size is' serve --size 100x
 refused 2 'less than a refresh' serve --latch -1
 refused 2 'more than a refresh before' serve --latch 20000 --socket s
