@@ -426,21 +426,25 @@ int tp_sha256_file(const char *path, char out[TP_SHA256_HEX], struct tp_error *e
     return r;
 }
 
+char *tp_program_dir(void)
+{
+    char *self = realpath("/proc/self/exe", NULL);
+    char *slash = self ? strrchr(self, '/') : NULL;
+    if (slash)
+        *slash = 0;
+    return self;
+}
+
 char *tp_data_path(const char *name, struct tp_error *e)
 {
     const char *env = getenv("TURNPIKE_DATADIR");
     struct tp_buf tried = {0};
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    exe[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(exe, '/');
-    if (slash)
-        *slash = 0;
-    char *shared = *exe ? tp_join(exe, "../share/turnpike") : NULL, *installed = NULL;
+    char *self = tp_program_dir();
+    char *shared = self ? tp_join(self, "../share/turnpike") : NULL, *installed = NULL;
     if (shared)
         installed = tp_absolute(shared);
     free(shared);
-    const char *places[] = {env && *env ? env : NULL, *exe ? exe : NULL, installed, TP_SOURCE_DIR};
+    const char *places[] = {env && *env ? env : NULL, self, installed, TP_SOURCE_DIR};
     char *found = NULL;
     for (size_t i = 0; i < sizeof places / sizeof *places && !found; i++) {
         if (!places[i])
@@ -461,5 +465,6 @@ char *tp_data_path(const char *name, struct tp_error *e)
                 tp_buf_str(&tried));
     tp_buf_finish(&tried);
     free(installed);
+    free(self);
     return found;
 }

@@ -75,5 +75,8 @@ int tp_sha256_file(const char *path, char out[TP_SHA256_HEX], struct tp_error *e
  * source path; never the current directory. name: "patches". Returns a path that exists (caller
  * frees), or NULL with an error that names each place tried. */
 char *tp_data_path(const char *name, struct tp_error *e);
+/* The folder that this program was started from, links followed; NULL where it is not known. Caller
+ * frees. */
+char *tp_program_dir(void);
 
 #endif

@@ -11,7 +11,6 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
-#include "cli/paths.h"
 #include "frames/panel/sim.h"
 
 struct tp_display {
@@ -361,25 +360,4 @@ struct tp_server *tp_display_server(struct tp_display *d)
 const sigset_t *tp_display_signals(const struct tp_display *d)
 {
     return &d->before;
-}
-
-char *tp_display_find_shim(struct tp_error *e)
-{
-    static const char *const places[] = {
-        "src/frames/shim", "../" TP_LIBDIR "/turnpike", "../lib/turnpike"};
-    char exe[4096];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-    char *slash = n > 0 ? (exe[n] = 0, strrchr(exe, '/')) : NULL;
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        *slash = 0;
-        char *path = tp_asprintf("%s/%s/" TP_DISPLAY_SHIM, exe, places[i]);
-        if (tp_is_file(path))
-            return path;
-        free(path);
-    }
-    tp_fail(e, TP_STATUS_MISSING, -ENOENT, TP_DISPLAY_SHIM,
-        "install it (ninja install); a program that was moved alone: use a link to it instead",
-        "is not there: looked in %s, %s and %s, as seen from %s", places[0], places[1], places[2],
-        slash ? exe : "this program");
-    return NULL;
 }

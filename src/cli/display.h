@@ -69,10 +69,6 @@ int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e);
 /* Its address, for TURNPIKE_SOCKET. */
 const char *tp_display_socket(const struct tp_display *d);
 struct tp_server *tp_display_server(struct tp_display *d);
-/* Where the preload library is: in the build folder, or where it is installed, as seen from this
- * program. The caller frees it; NULL: nowhere. */
-#define TP_DISPLAY_SHIM "libturnpike-drm.so"
-char *tp_display_find_shim(struct tp_error *e);
 /* The signals as they were before tp_display_create: for children. */
 const sigset_t *tp_display_signals(const struct tp_display *d);
 

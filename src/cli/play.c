@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
+#include "base/parts.h"
 #include "base/proc.h"
 #include "cli/children.h"
 #include "cli/compositor.h"
@@ -21,6 +22,7 @@
 #define SECOND INT64_C(1000000000)
 #define LOOK_NS (SECOND / 50)   /* how often it is asked whether a compositor is there */
 #define APPEAR_NS (30 * SECOND) /* how long it may take to come */
+#define SHIM "libturnpike-drm.so" /* the preload library */
 #define END_NS (3 * SECOND)     /* to end when it was asked to, before it is killed */
 #define AGAIN_NS (SECOND / 10)  /* a compositor that just starts may have missed it */
 #define USER_ID 1000u           /* for compositors that refuse root, where sudo names nobody */
@@ -150,12 +152,12 @@ static int make_folder(struct play *p, struct tp_error *e)
     p->namespace = (struct tp_namespace){p->a->mode, p->tree, p->mount};
     if (p->a->mode != TP_NAMESPACE_NO && tp_namespace_prepare(&p->namespace, e) < 0)
         return e->err;
-    char *shim = tp_display_find_shim(e);
+    char *shim = tp_part_path("src/frames/shim/" SHIM, e);
     if (!shim || !p->uid) {
         p->shim = shim;
         return shim ? 0 : e->err;
     }
-    p->shim = tp_join(p->folder, TP_DISPLAY_SHIM);
+    p->shim = tp_join(p->folder, SHIM);
     int r = tp_copy_file(shim, p->shim, e);
     if (r == 0 && chmod(p->shim, 0755) < 0)
         r = tp_fail_errno(e, errno, p->shim, "cannot be made readable");

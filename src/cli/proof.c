@@ -4,11 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
+#include "base/json.h"
 
 static bool holds(const json_t *check)
 {
@@ -28,21 +24,21 @@ static void add_failures(const json_t *checks, const char *margin, struct tp_buf
     json_array_foreach(checks, i, check)
     {
         if (!holds(check))
-            tp_buf_addf(out, "%s%s: %s\n", margin, text_of(check, "id"), text_of(check, "detail"));
+            tp_buf_addf(out, "%s%s: %s\n", margin, tp_json_text(check, "id"), tp_json_text(check, "detail"));
     }
 }
 
 static void add_chip(const json_t *chip, struct tp_buf *out)
 {
-    const char *status = text_of(chip, "status");
+    const char *status = tp_json_text(chip, "status");
     const json_t *checks = json_object_get(chip, "checks");
-    tp_buf_addf(out, "  %-22s %-11s ", text_of(chip, "name"), status);
+    tp_buf_addf(out, "  %-22s %-11s ", tp_json_text(chip, "name"), status);
     if (!strcmp(status, "no-support"))
-        tp_buf_addf(out, "%s", text_of(json_array_get(checks, 0), "detail"));
+        tp_buf_addf(out, "%s", tp_json_text(json_array_get(checks, 0), "detail"));
     else if (!strcmp(status, "same-as"))
-        tp_buf_addf(out, "%s", text_of(chip, "same_as"));
-    else if (*text_of(chip, "device_name"))
-        tp_buf_addf(out, "%s, Vulkan %s", text_of(chip, "device_name"), text_of(chip, "api"));
+        tp_buf_addf(out, "%s", tp_json_text(chip, "same_as"));
+    else if (*tp_json_text(chip, "device_name"))
+        tp_buf_addf(out, "%s, Vulkan %s", tp_json_text(chip, "device_name"), tp_json_text(chip, "api"));
     trim(out, ' ');
     tp_buf_addf(out, "\n");
     if (!strcmp(status, "failed"))
@@ -63,9 +59,9 @@ static void add_faults(const json_t *faults, struct tp_buf *out)
     tp_buf_addf(out, "\n");
     json_array_foreach(json_object_get(faults, "failed"), i, item)
         tp_buf_addf(out, "  %s: %s\n    again: --chip %s --faults 1:%lld (%s)\n",
-                    text_of(item, "outcome"), text_of(item, "detail"), text_of(item, "chip"),
+                    tp_json_text(item, "outcome"), tp_json_text(item, "detail"), tp_json_text(item, "chip"),
                     (long long)json_integer_value(json_object_get(item, "seed")),
-                    text_of(item, "schedule"));
+                    tp_json_text(item, "schedule"));
 }
 
 /* What comes from a driver does not reach the terminal as it is. */
@@ -83,8 +79,8 @@ void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
     json_t *item;
     tp_buf_addf(out, "The file itself:\n");
     json_array_foreach(json_object_get(report, "static"), i, item)
-        tp_buf_addf(out, "  %-22s %-6s %s\n", text_of(item, "id"), holds(item) ? "holds" : "FAILS",
-                    text_of(item, "detail"));
+        tp_buf_addf(out, "  %-22s %-6s %s\n", tp_json_text(item, "id"), holds(item) ? "holds" : "FAILS",
+                    tp_json_text(item, "detail"));
     if (json_array_size(json_object_get(report, "chips")))
         tp_buf_addf(out, "On simulated chips:\n");
     json_array_foreach(json_object_get(report, "chips"), i, item)
@@ -93,7 +89,7 @@ void tp_cli_proof_text(const json_t *report, struct tp_buf *out)
         add_faults(json_object_get(report, "faults"), out);
     json_array_foreach(json_object_get(report, "notes"), i, item)
         tp_buf_addf(out, "Note: %s\n", json_string_value(item));
-    tp_buf_addf(out, "%s\n", text_of(report, "verdict"));
+    tp_buf_addf(out, "%s\n", tp_json_text(report, "verdict"));
     make_printable(out);
 }
 
@@ -105,7 +101,7 @@ static void add_failed_chips(const json_t *chips, size_t failed, struct tp_buf *
     json_t *chip;
     json_array_foreach(chips, i, chip)
     {
-        if (!strcmp(text_of(chip, "status"), "failed") && told++ < MOST)
+        if (!strcmp(tp_json_text(chip, "status"), "failed") && told++ < MOST)
             add_chip(chip, out);
     }
     if (told > MOST)
@@ -119,8 +115,8 @@ void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out
     const json_t *chips = json_object_get(report, "chips");
     json_array_foreach(chips, i, chip)
     {
-        proved += !strcmp(text_of(chip, "status"), "proved");
-        failed += !strcmp(text_of(chip, "status"), "failed");
+        proved += !strcmp(tp_json_text(chip, "status"), "proved");
+        failed += !strcmp(tp_json_text(chip, "status"), "failed");
     }
     if (proved || failed)
         tp_buf_addf(out, "  %c %s on %zu simulated chips", variant,
@@ -133,6 +129,6 @@ void tp_cli_proof_summary(const json_t *report, char variant, struct tp_buf *out
     tp_buf_addf(out, "\n");
     add_failures(json_object_get(report, "static"), "    ", out);
     add_failed_chips(chips, failed, out);
-    tp_buf_addf(out, "    %s", text_of(report, "verdict"));
+    tp_buf_addf(out, "    %s", tp_json_text(report, "verdict"));
     make_printable(out);
 }

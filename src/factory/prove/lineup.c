@@ -6,14 +6,9 @@
 #include <strings.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "factory/chips/chips.h"
 #include "factory/kgsl/chips.h"
-
-static const char *text_of(const json_t *chip, const char *key)
-{
-    const char *s = json_string_value(json_object_get(chip, key));
-    return s ? s : "";
-}
 
 static bool has_generation(const json_t *table, const char *generation)
 {
@@ -21,7 +16,7 @@ static bool has_generation(const json_t *table, const char *generation)
     json_t *chip;
     json_array_foreach(table, i, chip)
     {
-        if (!strcmp(text_of(chip, "generation"), generation))
+        if (!strcmp(tp_json_text(chip, "generation"), generation))
             return true;
     }
     return false;
@@ -46,7 +41,7 @@ static struct tp_lineup_chip known_chip(const json_t *table, const struct tp_kgs
 /* An entry of the driver's table that no chip of the simulator is. */
 static struct tp_lineup_chip table_chip(const json_t *table, const json_t *entry)
 {
-    struct tp_lineup_chip out = {.name = text_of(entry, "name"), .what = TP_LINEUP_NO_KGSL_ID};
+    struct tp_lineup_chip out = {.name = tp_json_text(entry, "name"), .what = TP_LINEUP_NO_KGSL_ID};
     for (size_t i = 0; i < json_array_size(json_object_get(entry, "chip_ids")); i++) {
         uint32_t id = tp_chips_kgsl_id(entry, i);
         const char *match = id ? tp_chips_match(table, id) : NULL;
@@ -80,8 +75,8 @@ void tp_lineup_make(const json_t *table, struct tp_lineup *out)
         add(out, known_chip(table, &chips[i]));
     json_array_foreach(table, i, entry)
     {
-        const char *name = text_of(entry, "name");
-        bool there = strcmp(text_of(entry, "generation"), "A6XX") < 0;
+        const char *name = tp_json_text(entry, "name");
+        bool there = strcmp(tp_json_text(entry, "generation"), "A6XX") < 0;
         for (size_t k = 0; k < n && !there; k++)
             there = !strcmp(chips[k].name, name);
         if (!there)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/driver_file.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "factory/package/elf_note.h"
 #include "factory/prove/batch.h"
 #include "factory/prove/books.h"
@@ -39,12 +40,6 @@ enum { MOST_HANGS = 2 };
 
 /* ---- chips ---- */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-    const char *s = json_string_value(json_object_get(object, key));
-    return s ? s : "";
-}
-
 /* facts: NULL where the driver was not started; checks: taken over. */
 static void add_chip(struct proof *p, const struct tp_lineup_chip *chip, const char *status,
                      const json_t *facts, bool boots, json_t *checks)
@@ -52,7 +47,7 @@ static void add_chip(struct proof *p, const struct tp_lineup_chip *chip, const c
     json_t *id = chip->chip_id ? json_sprintf("0x%08x", chip->chip_id) : json_null();
     json_t *one = json_pack("{s:s, s:o, s:s, s:b, s:s, s:s, s:o}", "name", chip->name, "chip_id", id,
                             "status", status, "boots", boots, "device_name",
-                            text_of(facts, "device_name"), "api", text_of(facts, "api"), "checks",
+                            tp_json_text(facts, "device_name"), "api", tp_json_text(facts, "api"), "checks",
                             checks);
     if (chip->same_as)
         json_object_set_new(one, "same_as", json_string(chip->same_as));
@@ -122,7 +117,7 @@ static void judge_chip(struct proof *p, const struct tp_lineup_chip *chip, struc
     json_array_foreach(run->checks, i, check)
     {
         bool ok = json_is_true(json_object_get(check, "ok"));
-        boots = boots || (ok && !strcmp(text_of(check, "id"), "device"));
+        boots = boots || (ok && !strcmp(tp_json_text(check, "id"), "device"));
         good = good && ok;
     }
     if (!run->done)

@@ -43,8 +43,8 @@ struct tp_panel_ops {
     int (*start)(
         struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e);
     /* Takes the picture for the next latch. May block for as long as the screen's driver does. The
-     * layers' in_fences have been waited for where waits_fences is false; else they are moved to
-     * the panel. -ENODEV: no screen; -EAGAIN: it still has one that it may not replace. */
+     * layers' in_fences have been waited for where waits_fences is false; else the panel waits for
+     * them, by duplicates of its own: they stay the commit's. -ENODEV: no screen; -EAGAIN: it still has one that it may not replace. */
     int (*publish)(struct tp_panel *p, const struct tp_kms_scanout *s);
     /* Another mode of the list, or variable refresh on and off; 0, or -EINVAL. */
     int (*set_mode)(struct tp_panel *p, const struct tp_kms_mode *mode, bool vrr);

@@ -10,6 +10,9 @@ bool tp_ahb_ask(struct tp_run *r, VkImageTiling tiling, VkImageCreateFlags flags
 /* A fact "0x…": bits are more than JSON's numbers hold. */
 void tp_print_bits(const char *fact, uint64_t bits);
 
+/* A square of 8-bit RGBA to render to, whose memory is to be an AHardwareBuffer. */
+VkImage tp_make_ahb_image(struct tp_run *r, uint32_t side);
+
 void tp_check_ahb_import(struct tp_run *r);
 void tp_check_ahb_swapchain(struct tp_run *r);
 void tp_check_ahb_export(struct tp_run *r);

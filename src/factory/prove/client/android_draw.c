@@ -12,7 +12,7 @@
 
 enum { SIDE = 256, RGBA_8888 = 1 };
 
-static VkImage make_image(struct tp_run *r)
+VkImage tp_make_ahb_image(struct tp_run *r, uint32_t side)
 {
     VkExternalMemoryImageCreateInfo handles = {
         .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_IMAGE_CREATE_INFO,
@@ -23,7 +23,7 @@ static VkImage make_image(struct tp_run *r)
         .pNext = &handles,
         .imageType = VK_IMAGE_TYPE_2D,
         .format = VK_FORMAT_R8G8B8A8_UNORM,
-        .extent = {SIDE, SIDE, 1},
+        .extent = {side, side, 1},
         .mipLevels = 1,
         .arrayLayers = 1,
         .samples = VK_SAMPLE_COUNT_1_BIT,
@@ -74,7 +74,7 @@ static VkImage make_target(struct tp_run *r, const void *input_next)
         .width = SIDE, .height = SIDE, .layers = 1, .format = RGBA_8888};
     struct AHardwareBuffer *buffer;
     VkDeviceMemory memory;
-    VkImage image = make_image(r);
+    VkImage image = tp_make_ahb_image(r, SIDE);
     if (!tp_ahb_ask(r, VK_IMAGE_TILING_OPTIMAL, 0, input_next, &desc.usage))
         tp_skipped(r, "no AHardwareBuffer for a plain colour attachment");
     if (AHardwareBuffer_allocate(&desc, &buffer))
