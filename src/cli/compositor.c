@@ -51,7 +51,9 @@ static const struct tp_compositor COMPOSITORS[] = {
     {
         .name = "sway",
         .package = "sway",
-        .args = {"-c"},
+        /* Else it keeps a new window's first picture while it gives the window its size, and clients
+         * with two buffers, weston's among them, see both taken and end. */
+        .args = {"-D", "noatomic", "-c"},
         .env = {WLROOTS, "TURNPIKE_TTY=1"},
         .config = "xwayland disable\ndefault_border none\ndefault_floating_border none\n"
                   "seat * hide_cursor 100\noutput * bg #000000 solid_color\n",

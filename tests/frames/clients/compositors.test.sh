@@ -119,6 +119,17 @@ check 'an abstract name that is taken is named' refused "@turnpike-test-$$: anot
 kill $serving
 wait $serving
 check 'SIGTERM ends serve with 143' test $? -eq 143
+# Clients of two buffers, which end where they get neither back.
+for compositor in weston sway cage; do
+    command -v $compositor >/dev/null || continue
+    status=0
+    played 3 play --compositor $compositor --seconds 3 --json report.json -- weston-simple-shm \
+        >out 2>err </dev/null || status=$?
+    ((status == 0)) || cat err >&2
+    check "$compositor: a client of two buffers draws on" test $status -eq 0
+    check "$compositor: its frames are shown" json_holds '.frames >= 30' report.json
+done
+
 # A client that draws each refresh, and the screen that it is on is plugged out and another one in.
 plug() { # out, or in and a mode
     "$(dirname "$TURNPIKE")/tests/frames/clients/plug" "$PWD/card" "$@"
