@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stddef.h>
-#include <sys/stat.h>
 
 #include "frames/kms/property.h"
 
@@ -24,14 +23,6 @@ static int set_blob(struct tp_kms *kms, struct tp_blob **to, uint64_t id, size_t
 static int crtc_of(const struct tp_kms *kms, uint64_t id)
 {
     return id ? tp_object_find(kms, id, DRM_MODE_OBJECT_CRTC) : TP_KMS_NONE;
-}
-
-/* What can be waited for with poll: a sync file, an eventfd, a pipe. Memory and sockets are no
- * fences. */
-static bool is_fence(int fd)
-{
-    struct stat st;
-    return fd >= 0 && !fstat(fd, &st) && (!(st.st_mode & S_IFMT) || S_ISFIFO(st.st_mode));
 }
 
 static int set_on_crtc(struct tp_kms *kms, unsigned i, enum tp_property p, uint64_t *value)
@@ -99,7 +90,7 @@ static int set_on_plane(struct tp_kms *kms, unsigned i, enum tp_property p, uint
             return -EINVAL;
         if ((int64_t)value == -1)
             return 0;
-        if (!kms->state.call || !is_fence(tp_call_fd(kms->state.call, (int64_t)value)))
+        if (!kms->state.call || !tp_is_fence(tp_call_fd(kms->state.call, (int64_t)value)))
             return -EINVAL;
         s->fence = (int)value;
         return 0;

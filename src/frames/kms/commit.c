@@ -7,7 +7,6 @@
 #include "frames/kms/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -160,11 +159,12 @@ static int make_fences(struct tp_kms *kms, int fences[TP_KMS_OUTPUTS])
     for (unsigned i = 0; i < kms->n_outputs && r == 0; i++) {
         if (!st->out_fence[i])
             continue;
-        r = fences[i] = kms->ops.fence_make(kms->data);
+        int ends[2];
+        r = kms->ops.fence_make(kms->data, ends);
         if (r < 0)
             break;
-        int theirs = fcntl(fences[i], F_DUPFD_CLOEXEC, 0);
-        r = theirs < 0 ? -errno : tp_call_give_fd(st->call, theirs);
+        fences[i] = ends[0];
+        r = tp_call_give_fd(st->call, ends[1]);
         if (r < 0)
             break;
         *st->out_fence[i] = (uint64_t)r;
@@ -273,8 +273,7 @@ static void complete(struct tp_kms *kms, struct tp_slot *s, uint64_t sequence, i
     if (e)
         tp_event_send(kms, e, sequence, time_ns);
     if (s->out_fence >= 0) {
-        kms->ops.fence_signal(kms->data, s->out_fence);
-        close(s->out_fence);
+        close(s->out_fence); /* signals it */
         s->out_fence = -1;
     }
 }

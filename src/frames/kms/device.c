@@ -237,6 +237,7 @@ int tp_kms_create(const struct tp_kms_config *config, const struct tp_kms_ops *o
     }
     struct tp_kms *kms = tp_calloc(1, sizeof *kms);
     kms->image = tp_calloc(1, sizeof *kms->image);
+    kms->eventfds.file = -1;
     kms->ops = *ops;
     kms->data = data;
     kms->limits = config->limits;
@@ -261,6 +262,7 @@ void tp_kms_destroy(struct tp_kms *kms)
         tp_kms_close(kms->files);
     tp_commits_finish(kms);
     tp_syncobjs_finish(kms);
+    tp_eventfds_finish(&kms->eventfds);
     for (unsigned i = 0; i < kms->n_planes; i++) {
         tp_fb_assign(kms, &kms->planes[i].state.fb, NULL);
         tp_blob_assign(kms, &kms->planes[i].state.damage, NULL);

@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 
+#include "frames/kms/eventfd.h"
 #include "frames/kms/kms.h"
 #include "frames/kms/mode.h"
 #include "frames/kms/snapshot_layout.h"
@@ -306,6 +307,13 @@ void tp_waiters_release(struct tp_kms_file *file);
 void tp_vblank_off(struct tp_kms *kms, unsigned crtc);
 void tp_vblanks_release(struct tp_kms_file *file);
 
+/* --- fence.c --- */
+
+/* Can a client's descriptor be waited for: a sync file, an eventfd, a pipe's end to read, or a fence
+ * that was given out here? No other kind: looking at some may wait for the client. */
+bool tp_is_fence(int fd);
+bool tp_is_eventfd(int fd);
+
 /* --- syncobj.c --- */
 
 /* Descriptors that syncobjs keep open for a file; they may outlive it. */
@@ -418,6 +426,7 @@ struct tp_kms {
     struct tp_syncobj *syncobjs;
     unsigned n_exports, collect_at; /* descriptors of theirs; when to look for closed ones */
     struct tp_sync_event *sync_events;
+    struct tp_eventfds eventfds;
     struct tp_waiter *waiters, *free_waiters; /* in the order in which they came; owned */
     struct tp_event *vblank_events, *free_events;
     uint64_t serial;

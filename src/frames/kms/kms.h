@@ -106,10 +106,9 @@ struct tp_kms_ops {
     void (*commit)(void *data, const struct tp_kms_scanout *scanout);
     /* A call that tp_kms_ioctl left waiting has come to its end; it may have out_fds to send. */
     void (*finish)(void *data, void *waiter, struct tp_drm_call *call, int result);
-    /* What a fence of a sync file is to userspace: a descriptor that polls readable once it is
-     * signalled. make: an unsignalled one; signal: signals and keeps it. Negative errno. */
-    int (*fence_make)(void *data);
-    void (*fence_signal)(void *data, int fence);
+    /* What a fence of a sync file is to userspace: ends[1], for clients, polls readable once
+     * ends[0] is closed, as those of tp_fence_pair do. 0, or a negative errno. */
+    int (*fence_make)(void *data, int ends[2]);
     /* Something changed that a snapshot tells (tp_snapshot_write). */
     void (*changed)(void *data);
     /* A connector came or went, or its modes changed: udev's HOTPLUG event. */
@@ -118,6 +117,9 @@ struct tp_kms_ops {
      * count towards limits.event_bytes, as unread events do in the kernel. */
     size_t (*events_unread)(void *data, struct tp_kms_file *file);
 };
+
+/* For ops.fence_make. Both ends are the caller's; 0, or a negative errno. */
+int tp_fence_pair(int ends[2]);
 
 /* Errors: -EINVAL (INPUT) for a configuration that makes no device, told in e. */
 int tp_kms_create(const struct tp_kms_config *config, const struct tp_kms_ops *ops, void *data,

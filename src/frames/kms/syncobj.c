@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,7 +68,7 @@ static void collect_exports(struct tp_kms *kms)
     struct pollfd *p = tp_calloc(n, sizeof *p);
     for (struct tp_syncobj *s = kms->syncobjs; s; s = s->next)
         for (struct tp_sync_export *x = s->exports; x; x = x->next)
-            p[k++] = (struct pollfd){.fd = x->fd, .events = POLLIN};
+            p[k++] = (struct pollfd){.fd = x->fd};
     bool any = poll(p, n, 0) > 0;
     k = 0;
     for (struct tp_syncobj *s = kms->syncobjs, *next; any && s; s = next) {
@@ -217,14 +216,14 @@ static int export_sync_file(struct tp_ioctl_call *c, struct drm_syncobj_handle *
     r = -EMFILE;
     if (!signalled && !tp_sync_fd_room(c))
         goto put;
-    int ours = c->kms->ops.fence_make(c->kms->data);
-    r = ours < 0 ? ours : give(c, fcntl(ours, F_DUPFD_CLOEXEC, 0), &a->fd);
-    if (ours >= 0 && (signalled || r < 0)) {
-        c->kms->ops.fence_signal(c->kms->data, ours);
-        close(ours);
-    }
+    int ends[2] = {-1, -1};
+    r = c->kms->ops.fence_make(c->kms->data, ends);
+    if (r == 0)
+        r = give(c, ends[1], &a->fd);
+    if (ends[0] >= 0 && (signalled || r < 0))
+        close(ends[0]);
     if (!signalled && r == 0)
-        tp_sync_signal_later(c, f, ours);
+        tp_sync_signal_later(c, f, ends[0]);
     else if (!signalled)
         tp_account_give_back(c->file->account);
 put:
@@ -247,7 +246,8 @@ int tp_ioctl_syncobj_export(struct tp_ioctl_call *c, void *arg)
     if (!tp_sync_fd_room(c))
         return -EMFILE;
     int r;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends)) {
+    /* Whoever has the other end can do nothing to ours but close it. */
+    if (pipe2(ends, O_CLOEXEC)) {
         r = -errno;
         goto give_back;
     }
@@ -275,7 +275,7 @@ give_back:
 static struct tp_syncobj *of_descriptor(struct tp_kms *kms, int fd)
 {
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) || !S_ISSOCK(st.st_mode))
+    if (fd < 0 || fstat(fd, &st) || !S_ISFIFO(st.st_mode))
         return NULL;
     for (struct tp_syncobj *s = kms->syncobjs; s; s = s->next)
         for (const struct tp_sync_export *x = s->exports; x; x = x->next)
@@ -287,7 +287,6 @@ static struct tp_syncobj *of_descriptor(struct tp_kms *kms, int fd)
 int tp_ioctl_syncobj_import(struct tp_ioctl_call *c, void *arg)
 {
     struct drm_syncobj_handle *a = arg;
-    struct stat st;
     if (a->pad || (a->flags && a->flags != DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE))
         return -EINVAL;
     int fd = tp_call_fd(c->call, a->fd);
@@ -295,7 +294,7 @@ int tp_ioctl_syncobj_import(struct tp_ioctl_call *c, void *arg)
         struct tp_syncobj *s = of_descriptor(c->kms, fd);
         return s ? add_handle(c->file, s, &a->handle) : -EINVAL;
     }
-    if (fd < 0 || fstat(fd, &st) || (st.st_mode & S_IFMT && !S_ISFIFO(st.st_mode)))
+    if (!tp_is_fence(fd))
         return -EINVAL;
     struct tp_syncobj *s = tp_syncobj_find(c->file, a->handle);
     if (!s)

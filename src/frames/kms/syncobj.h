@@ -26,13 +26,12 @@ struct tp_syncobj {
         struct tp_fence *fence;
     } * points; /* owned; those not known to be signalled */
     unsigned n_points, cap_points;
-    /* Descriptors that stand for it: one end of a socket pair each. It goes when the other ends are
-     * closed. */
+    /* Descriptors that stand for it: a pipe's end to write each. It goes when those are closed. */
     struct tp_sync_export {
         struct tp_sync_export *next;
         struct tp_account *account; /* one of its descriptors */
-        int fd;                     /* our end; owned */
-        uint64_t device, inode;     /* of the other end */
+        int fd;                     /* the end to read; owned */
+        uint64_t device, inode;     /* of the pipe */
     } * exports;
     struct tp_syncobj *prev, *next;
 };

@@ -3,11 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -29,7 +26,7 @@ struct tp_sync_event {
     struct tp_syncobj *object; /* not counted: it takes its events with it; NULL: a fence's */
     uint64_t point;
     uint32_t flags;
-    int fd;                     /* owned */
+    int fd;                     /* owned; a fence's is our end of it */
     struct tp_account *account; /* one of its descriptors */
 };
 
@@ -69,14 +66,6 @@ static void forget(struct tp_sync_event *e)
     free(e);
 }
 
-/* The client's own eventfd, which may be full, and block. */
-static void tell_event(int fd)
-{
-    struct pollfd p = {.fd = fd, .events = POLLOUT};
-    if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT))
-        eventfd_write(fd, 1);
-}
-
 static void look_at_events(struct tp_kms *kms)
 {
     for (struct tp_sync_event **at = &kms->sync_events, *e; (e = *at);) {
@@ -86,11 +75,9 @@ static void look_at_events(struct tp_kms *kms)
             continue;
         }
         *at = e->next;
-        if (e->fence)
-            kms->ops.fence_signal(kms->data, e->fd);
-        else
-            tell_event(e->fd);
-        forget(e);
+        if (!e->fence)
+            tp_eventfds_add(&kms->eventfds, e->fd);
+        forget(e); /* signals a fence */
     }
 }
 
@@ -245,15 +232,6 @@ int tp_sync_transfer_later(struct tp_ioctl_call *c, struct tp_syncobj *from, uin
     return TP_KMS_WAITS;
 }
 
-static bool is_eventfd(int fd)
-{
-    char path[32], name[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    ssize_t n = readlink(path, name, sizeof name);
-    static const char eventfd_name[] = "anon_inode:[eventfd]";
-    return n == (ssize_t)sizeof eventfd_name - 1 && !memcmp(name, eventfd_name, (size_t)n);
-}
-
 int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
 {
     const struct drm_syncobj_eventfd *a = arg;
@@ -265,10 +243,12 @@ int tp_ioctl_syncobj_eventfd(struct tp_ioctl_call *c, void *arg)
     int fd = tp_call_fd(c->call, a->fd);
     if (fd < 0)
         return -EBADF;
-    if (!is_eventfd(fd))
+    if (!tp_is_eventfd(fd))
         return -EINVAL;
     if (!tp_sync_fd_room(c))
         return -EMFILE;
+    if (c->kms->eventfds.file < 0)
+        tp_eventfds_init(&c->kms->eventfds);
     struct tp_sync_event *e = tp_calloc(1, sizeof *e);
     *e = (struct tp_sync_event){
         .next = c->kms->sync_events,

@@ -2,9 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -55,23 +53,6 @@ int tp_memory_of(const void *bytes, size_t n)
     if (fd >= 0)
         fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL);
     return fd;
-}
-
-int tp_fence_create(void)
-{
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return fd < 0 ? -errno : fd;
-}
-
-void tp_fence_signal(int fence)
-{
-    struct pollfd p = {.fd = fence, .events = POLLOUT};
-    /* Whoever has the fence may have filled it, and cleared O_NONBLOCK. */
-    fcntl(fence, F_SETFL, O_NONBLOCK);
-    if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))
-        return; /* full: readable all the same */
-    ssize_t n = write(fence, &(uint64_t){1}, sizeof(uint64_t));
-    (void)n;
 }
 
 int tp_shared_snapshot_init(struct tp_shared_snapshot *s)

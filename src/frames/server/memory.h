@@ -1,4 +1,4 @@
-/* Descriptors that the server makes: memory, fences, the snapshot's block. */
+/* Descriptors that the server makes: memory, the snapshot's block. */
 #ifndef TP_FRAMES_SERVER_MEMORY_H
 #define TP_FRAMES_SERVER_MEMORY_H
 
@@ -11,10 +11,6 @@
 int tp_memory_create(uint64_t bytes);
 /* A memfd that holds these bytes, and nothing can change. Negative errno. */
 int tp_memory_of(const void *bytes, size_t n);
-
-/* A fence: a descriptor that polls readable once it is signalled, and stays so. */
-int tp_fence_create(void);
-void tp_fence_signal(int fence);
 
 /* A block that this process writes, and whoever has the descriptor only reads. */
 struct tp_shared_snapshot {

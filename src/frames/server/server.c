@@ -91,16 +91,10 @@ static void finish(void *data, void *waiter, struct tp_drm_call *call, int resul
     tp_channel_finish_call(data, waiter, result);
 }
 
-static int fence_make(void *data)
+static int fence_make(void *data, int ends[2])
 {
     (void)data;
-    return tp_fence_create();
-}
-
-static void fence_signal(void *data, int fence)
-{
-    (void)data;
-    tp_fence_signal(fence);
+    return tp_fence_pair(ends);
 }
 
 static void changed(void *data)
@@ -349,7 +343,6 @@ static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error
         .commit = commit,
         .finish = finish,
         .fence_make = fence_make,
-        .fence_signal = fence_signal,
         .changed = changed,
         .hotplug = hotplug,
         .events_unread = events_unread,

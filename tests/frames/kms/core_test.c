@@ -106,19 +106,10 @@ static void finish(void *data, void *waiter, struct tp_drm_call *call, int resul
 
 static bool no_fences;
 
-static int fence_make(void *data)
+static int fence_make(void *data, int ends[2])
 {
     (void)data;
-    if (no_fences)
-        return -EMFILE;
-    int fd = eventfd(0, EFD_CLOEXEC);
-    return fd < 0 ? -errno : fd;
-}
-
-static void fence_signal(void *data, int fence)
-{
-    (void)data;
-    eventfd_write(fence, 1);
+    return no_fences ? -EMFILE : tp_fence_pair(ends);
 }
 
 static struct tp_kms_config usual(void)
@@ -144,7 +135,6 @@ static int set_up(void **state)
         .commit = take_commit,
         .finish = finish,
         .fence_make = fence_make,
-        .fence_signal = fence_signal,
     };
     struct tp_kms_config config = usual();
     struct tp_error e = {0};

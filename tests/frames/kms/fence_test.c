@@ -1,7 +1,12 @@
 /* When commits happen: blocking and not, IN_FENCE_FD and OUT_FENCE_PTR, async flips
  * (drm_atomic_uapi.c, drm_atomic_helper.c; IGT's kms_atomic, its fences). */
 #include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "harness.h"
@@ -313,6 +318,150 @@ static void an_out_fence_and_an_event_come_together(void **state)
     close(out);
 }
 
+/* A flip with an out-fence, whose refresh has not come. */
+static int pending_fence(unsigned to)
+{
+    int32_t out = -1;
+    struct request r = flip_with(to, &out, -1);
+    assert_ok(commit(card, &r, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT, 1));
+    assert_true(out >= 0);
+    assert_false(fence_signalled(out));
+    return out;
+}
+
+/* As an event loop sees it. */
+static bool fence_wakes(int fd)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    int set = epoll_create1(EPOLL_CLOEXEC);
+    assert_int_equal(epoll_ctl(set, EPOLL_CTL_ADD, fd, &ev), 0);
+    bool woke = epoll_wait(set, &ev, 1, 0) == 1 && (ev.events & EPOLLIN);
+    close(set);
+    return woke;
+}
+
+static void nothing_that_is_written_to_a_fence_counts(void **state)
+{
+    (void)state;
+    only_ours();
+    int out = pending_fence(1), mine = dup(out);
+    alarm(60);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(send(mine, &(uint64_t){UINT64_MAX - 1}, 8, MSG_NOSIGNAL), -1);
+    fcntl(mine, F_SETFL, 0);
+    shutdown(mine, SHUT_WR);
+    assert_false(fence_signalled(out));
+    tick(o.index);
+    assert_int_equal(next_event().user_data, 1);
+    assert_true(fence_signalled(out) && fence_wakes(out));
+    alarm(0);
+    close(out);
+    close(mine);
+}
+
+static void nobody_takes_a_signal_back(void **state)
+{
+    (void)state;
+    only_ours();
+    char bytes[64];
+    int out = pending_fence(1), mine = dup(out);
+    tick(o.index);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(read(mine, bytes, sizeof bytes), 0);
+    shutdown(mine, SHUT_RDWR);
+    assert_int_equal(connect(mine, &(struct sockaddr){.sa_family = AF_UNSPEC}, 2), -1);
+    assert_int_equal(listen(mine, 1), -1);
+    close(mine);
+    assert_true(fence_signalled(out) && fence_wakes(out));
+    close(out);
+}
+
+/* Too early, for those whom it gave the fence to: nothing that is shown hangs on it. */
+static void who_shuts_a_fence_down_signals_it_for_itself(void **state)
+{
+    (void)state;
+    only_ours();
+    int out = pending_fence(1), mine = dup(out);
+    shutdown(mine, SHUT_RDWR);
+    assert_true(fence_signalled(out));
+    assert_false(has_event(card));
+    tick(o.index);
+    assert_int_equal(next_event().user_data, 1);
+    assert_true(fence_signalled(out));
+    close(out);
+    close(mine);
+}
+
+static void an_out_fence_is_an_in_fence(void **state)
+{
+    (void)state;
+    if (is_real())
+        skip();
+    int out = pending_fence(1);
+    tick(o.index);
+    next_event();
+    struct request r = flip_with(0, NULL, out);
+    assert_ok(commit(card, &r, 0, 0));
+    close(out);
+    out = pending_fence(1);
+    r = flip_with(0, NULL, out);
+    assert_ok(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0));
+    tick(o.index);
+    close(out);
+}
+
+/* A socket that another process has made. */
+static int foreign_socket(void)
+{
+    int way[2], ends[2], fd = -1;
+    char control[CMSG_SPACE(sizeof fd)], byte = 0;
+    struct iovec part = {&byte, 1};
+    struct msghdr m = {.msg_iov = &part,
+                       .msg_iovlen = 1,
+                       .msg_control = control,
+                       .msg_controllen = sizeof control};
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, way), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) < 0)
+            _exit(1);
+        struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+        *c = (struct cmsghdr){
+            .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+        memcpy(CMSG_DATA(c), &ends[1], sizeof fd);
+        _exit(sendmsg(way[0], &m, 0) == 1 ? 0 : 1);
+    }
+    assert_int_equal(recvmsg(way[1], &m, MSG_CMSG_CLOEXEC), 1);
+    memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    close(way[0]);
+    close(way[1]);
+    return fd;
+}
+
+/* What is looked at might ask its maker, and wait for him; the end to write is never readable. */
+static void what_only_looks_like_a_fence_is_refused(void **state)
+{
+    (void)state;
+    if (is_real())
+        skip();
+    int pipes[2], packets[2];
+    assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, packets), 0);
+    const int wrong[] = {epoll_create1(EPOLL_CLOEXEC), foreign_socket(), packets[0], pipes[1],
+                         timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC)};
+    for (unsigned i = 0; i < COUNT(wrong); i++) {
+        assert_true(wrong[i] >= 0);
+        struct request r = flip_with(1, NULL, wrong[i]);
+        assert_errno(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0), EINVAL);
+        close(wrong[i]);
+    }
+    struct request r = flip_with(1, NULL, pipes[0]);
+    assert_ok(commit(card, &r, DRM_MODE_ATOMIC_TEST_ONLY, 0));
+    close(pipes[0]);
+    close(packets[1]);
+}
+
 static void no_out_fence_is_made_for_an_address_of_0(void **state)
 {
     (void)state;
@@ -575,6 +724,11 @@ int main(void)
         lit(a_test_takes_a_fence_and_waits_for_nothing),
         lit(a_fence_and_no_crtc_is_refused),
         lit(an_out_fence_signals_when_it_is_shown),
+        lit(nothing_that_is_written_to_a_fence_counts),
+        lit(nobody_takes_a_signal_back),
+        lit(who_shuts_a_fence_down_signals_it_for_itself),
+        lit(an_out_fence_is_an_in_fence),
+        lit(what_only_looks_like_a_fence_is_refused),
         lit(an_out_fence_and_an_event_come_together),
         lit(no_out_fence_is_made_for_an_address_of_0),
         lit(a_test_leaves_the_out_fence_at_minus_1),

@@ -1,12 +1,10 @@
 /*
- * The device of our own: the core with memfds for memory, eventfds for fences, a panel that shows
- * each commit at the next tick() once its fences have signalled, and the wire between it and the
- * tests.
+ * The device of our own: the core with memfds for memory, a panel that shows each commit at the next
+ * tick() once its fences have signalled, and the wire between it and the tests.
  */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -88,19 +86,10 @@ static void on_finish(void *data, void *waiter, struct tp_drm_call *call, int re
     p->done = true;
 }
 
-static int fence_make(void *data)
+static int fence_make(void *data, int ends[2])
 {
     (void)data;
-    if (dev.no_fences)
-        return -EMFILE;
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    return fd < 0 ? -errno : fd;
-}
-
-static void fence_signal(void *data, int fence)
-{
-    (void)data;
-    assert_int_equal(eventfd_write(fence, 1), 0);
+    return dev.no_fences ? -EMFILE : tp_fence_pair(ends);
 }
 
 static void on_change(void *data)
@@ -121,7 +110,6 @@ static const struct tp_kms_ops ops = {
     .commit = on_commit,
     .finish = on_finish,
     .fence_make = fence_make,
-    .fence_signal = fence_signal,
     .changed = on_change,
     .hotplug = on_hotplug,
 };

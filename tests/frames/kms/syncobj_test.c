@@ -322,6 +322,10 @@ static void other_descriptors_are_none(void **state)
     in.fd = event;
     assert_errno(drm(card, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &in), EINVAL);
     uint32_t a = create(card, 0);
+    struct drm_syncobj_handle whole = {.handle = a};
+    assert_ok(drm(card, DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, &whole));
+    assert_errno(import_fence(a, whole.fd), EINVAL); /* a syncobj is no fence */
+    close(whole.fd);
     assert_errno(import_fence(a, memory), EINVAL);
     assert_errno(import_fence(a, 9999), EINVAL);
     close(memory);
@@ -675,6 +679,29 @@ static void an_eventfd_is_told_of_a_fence(void **state)
     close(fence);
 }
 
+/* As the kernel does: the count ends at a value that no write can bring it to, so that none was
+ * tried, which might have blocked. */
+static void a_full_eventfd_is_told_and_blocks_nobody(void **state)
+{
+    (void)state;
+    needs_syncobj();
+    eventfd_t value;
+    int fd = eventfd(0, EFD_CLOEXEC);
+    uint32_t a = create(card, 0);
+    assert_int_equal(eventfd_write(fd, UINT64_MAX - 1), 0);
+    alarm(60);
+    for (unsigned i = 0; i < 20; i++) {
+        assert_ok(watch(a, 0, fd, 0));
+        assert_ok(signal_one(a));
+        assert_ok(drm(card, DRM_IOCTL_SYNCOBJ_RESET,
+                      &(struct drm_syncobj_array){.handles = PTR(&a), .count_handles = 1}));
+    }
+    assert_int_equal(eventfd_read(fd, &value), 0);
+    assert_true(value == UINT64_MAX);
+    alarm(0);
+    close(fd);
+}
+
 static void an_eventfd_is_asked_for_properly(void **state)
 {
     (void)state;
@@ -774,6 +801,7 @@ int main(void)
         test(many_are_waited_for_at_a_time),
         test(an_eventfd_is_told_of_a_point),
         test(an_eventfd_is_told_of_a_fence),
+        test(a_full_eventfd_is_told_and_blocks_nobody),
         test(an_eventfd_is_asked_for_properly),
         test(a_watched_one_may_go),
         test(a_waited_for_one_may_be_destroyed),

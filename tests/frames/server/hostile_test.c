@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "frames/server/control.h"
-#include "frames/server/memory.h"
 
 static struct peer a, b;
 
@@ -241,7 +240,7 @@ static void unread_events_are_bounded_as_in_the_kernel(void **state)
 }
 
 /* O_NONBLOCK belongs to the open file. A client that keeps the server's end of a channel may clear
- * it, and let answers lie; and fill a fence, which is an eventfd. */
+ * it and let answers lie. */
 static void who_makes_the_servers_sockets_block_blocks_nobody(void **state)
 {
     enum { CALLS = 3000 };
@@ -278,21 +277,6 @@ static void who_makes_the_servers_sockets_block_blocks_nobody(void **state)
     close(kept);
     peer_close(&b);
     alarm(0);
-}
-
-static void a_full_fence_blocks_nobody(void **state)
-{
-    int fence = tp_fence_create();
-    (void)state;
-    assert_true(fence >= 0);
-    fcntl(fence, F_SETFL, 0);
-    assert_int_equal(
-        write(fence, &(uint64_t){UINT64_MAX - 1}, sizeof(uint64_t)), sizeof(uint64_t));
-    alarm(60);
-    fcntl(fence, F_SETFL, 0);
-    tp_fence_signal(fence);
-    alarm(0);
-    close(fence);
 }
 
 /* A channel whose client only sends. */
@@ -464,7 +448,6 @@ int main(void)
         t(memory_that_shrinks_is_never_touched_beyond_its_end),
         t(a_second_call_on_a_waiting_channel_closes_it),
         t(who_makes_the_servers_sockets_block_blocks_nobody),
-        t(a_full_fence_blocks_nobody),
         t(unread_events_are_bounded_as_in_the_kernel),
         t(a_flood_costs_the_others_a_bounded_number_of_turns),
         t(noise_is_closed_and_hurts_nobody),

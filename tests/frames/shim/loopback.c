@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -131,17 +130,10 @@ static void finish(void *data, void *waiter, struct tp_drm_call *call, int resul
     answer(c, result);
 }
 
-static int fence_make(void *data)
+static int fence_make(void *data, int ends[2])
 {
     (void)data;
-    return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-}
-
-static void fence_signal(void *data, int fence)
-{
-    (void)data;
-    if (eventfd_write(fence, 1) < 0)
-        perror("fence");
+    return tp_fence_pair(ends);
 }
 
 static void changed(void *data)
@@ -347,7 +339,7 @@ static void make_snapshot(void)
 static void make_device(unsigned hz)
 {
     static const struct tp_kms_ops ops = {create_memory, send_event, commit, finish, fence_make,
-                                          fence_signal, changed, hotplug, NULL};
+                                          changed, hotplug, NULL};
     struct tp_kms_config config = {
         .outputs = {{.connected = true, .modes = {{1920, 1080, hz * 1000}, {1280, 720, hz * 1000}},
                      .n_modes = 2},
