@@ -6,7 +6,8 @@
  *
  *     tp_acquire_begin(&a, slots, gate, tp_now_ns(), timeout);
  *     do {
- *         take what the compositor says; then what the channel says
+ *         take what the compositor says; then what the channel says; tell the gate which frames
+ *         are ready
  *         end = tp_acquire_step(&a, tp_now_ns(), &wait, &image);
  *         if (end == TP_ACQUIRE_WAIT)
  *             sleep, with no lock, until something of wait
@@ -32,7 +33,8 @@ struct tp_acquire {
     int64_t begun_ns, deadline_ns; /* INT64_MAX: none */
     int64_t since_ns;              /* when the part of the wait that runs began */
     int64_t slot_ns, release_ns, gate_ns;
-    bool poll, planned, waited_slot, waited_release;
+    bool poll, waited_slot, waited_release;
+    unsigned plans;
     int doing;
     struct tp_gate_plan plan;
 };

@@ -55,7 +55,7 @@ static void follow(struct tp_vblank *v, int64_t index, tp_fine off)
 void tp_vblank_sample(struct tp_vblank *v, const struct tp_timeline_frame *t)
 {
     int64_t was_ns = v->nominal_ns, index = index_near(v, t->time_ns);
-    bool was_known = v->known, was_still = v->stopped || v->variable;
+    bool was_known = v->known && v->samples > 0, was_still = v->stopped || v->variable;
     v->stopped = t->stopped;
     v->variable = t->variable;
     v->pipeline = t->pipeline;
@@ -89,6 +89,7 @@ void tp_vblank_assume(struct tp_vblank *v, int64_t time_ns, int64_t period_ns)
 {
     *v = (struct tp_vblank){.known = true, .nominal_ns = period_ns};
     start_anew(v, time_ns, 0);
+    v->samples = 0; /* the first real one is right */
 }
 
 int64_t tp_vblank_latch_ns(const struct tp_vblank *v, int64_t index)

@@ -1,0 +1,95 @@
+/* What the files of the slots share. */
+#ifndef TP_FRAMES_ICD_SLOTS_INTERNAL_H
+#define TP_FRAMES_ICD_SLOTS_INTERNAL_H
+
+#include "frames/icd/slots.h"
+#include "frames/pace/vblank.h"
+
+#define TP_SLOTS_OPEN 4u
+
+enum tp_slot_place {
+    TP_PLACE_IDLE, /* neither guest nor compositor has it */
+    TP_PLACE_ACQUIRED,
+    TP_PLACE_QUEUED,
+    TP_PLACE_HELD,
+};
+
+enum tp_slot_registration {
+    TP_REG_NONE,   /* never asked for, or refused: nothing is known of it */
+    TP_REG_ASKED,  /* the answer is due */
+    TP_REG_KNOWN,  /* it has an index */
+};
+
+struct tp_slot_fence {
+    int fence;
+    enum tp_fence_kind kind;
+    bool compositor; /* of its reading; else the panel's */
+};
+
+struct tp_slot {
+    enum tp_slot_place place;
+    uint64_t order;       /* of its last present; 0: never was */
+    int64_t given_ns;     /* when it came back from guest or compositor */
+    int64_t ready_ns;     /* since when it is known to be ready; INT64_MIN: it is not, or always was */
+    int64_t replaced_ns;  /* when it was learnt that something took its place; INT64_MIN: it was not */
+    int64_t quarantine_ns; /* until then; INT64_MIN: it is not */
+
+    enum tp_slot_registration registration;
+    struct tp_buffer_name name;
+    bool unheard; /* presented, or asked for anew, and the server has not said yet how it stands */
+
+    /* What notes and answers say: all there is without a board. */
+    uint32_t low;      /* of the newest */
+    bool low_known;    /* there was one, for this registration */
+    bool spent;        /* the image was taken since: what is not newer says nothing any more */
+    bool incomplete;   /* one with a fence that did not come */
+    bool fenced_known; /* fenced_low holds: the newest that says fenced and brought all fences */
+    uint32_t fenced_low;
+    /* Uses of which a pending note has come and no final one. */
+    struct tp_slot_use {
+        uint64_t serial;
+        uint32_t layer;
+    } open[TP_SLOTS_OPEN];
+    unsigned n_open;
+
+    struct tp_slot_fence *fences;
+    unsigned n_fences, fence_cap;
+};
+
+struct tp_slots {
+    struct tp_slots_ops ops;
+    void *data;
+    struct tp_slots_config config;
+    enum { TP_SERVER_NONE, TP_SERVER_UP, TP_SERVER_LOST } server;
+    uint64_t capabilities;
+    bool has_board;
+    struct tp_board_view board;
+    struct tp_vblank vblank;
+    uint64_t orders;
+    struct tp_slots_counts counts;
+    bool incident, incident_told;
+    bool in_incident; /* the wait of incident_since_ns is counted */
+    int64_t incident_since_ns, asked_ns;
+    unsigned n;
+    struct tp_slot slots[];
+};
+
+/* How the panel stands to a slot that nobody else has. */
+enum tp_slot_panel {
+    TP_PANEL_FREE,
+    TP_PANEL_FENCED,      /* all its fences are in hand */
+    TP_PANEL_FENCE_AWAY,  /* it is fenced, and not all of them are */
+    TP_PANEL_REPLACED,
+    TP_PANEL_SHOWN,
+};
+/* low: the word to sleep on, where there is one: true. */
+bool tp_slot_word(const struct tp_slots *s, const struct tp_slot *t, uint32_t *low);
+enum tp_slot_panel tp_slot_panel(const struct tp_slots *s, const struct tp_slot *t);
+/* Closes what it has of the panel's fences, and of the compositor's. */
+void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, bool panel, bool compositor);
+/* (pipeline + 2) refreshes. */
+int64_t tp_slots_pass_ns(const struct tp_slots *s);
+/* For slots_acquire.c: a wait of this kind began. */
+void tp_slots_count_wait(struct tp_slots *s, bool for_release);
+
+#endif

@@ -1,0 +1,40 @@
+#include "frames/pace/cost.h"
+
+#include <string.h>
+
+/* The first of n sorted values that is not less than ns. */
+static unsigned find(const int64_t *sorted, unsigned n, int64_t ns)
+{
+    unsigned low = 0;
+    while (low < n) {
+        unsigned mid = (low + n) / 2;
+        if (sorted[mid] < ns)
+            low = mid + 1;
+        else
+            n = mid;
+    }
+    return low;
+}
+
+void tp_cost_add(struct tp_cost *c, int64_t ns)
+{
+    if (c->n == TP_COST_SAMPLES) {
+        unsigned at = find(c->sorted, c->n, c->ring[c->next]);
+        c->n--;
+        memmove(&c->sorted[at], &c->sorted[at + 1], (c->n - at) * sizeof *c->sorted);
+    }
+    unsigned at = find(c->sorted, c->n, ns);
+    memmove(&c->sorted[at + 1], &c->sorted[at], (c->n - at) * sizeof *c->sorted);
+    c->sorted[at] = ns;
+    c->n++;
+    c->ring[c->next] = ns;
+    c->next = (c->next + 1) % TP_COST_SAMPLES;
+}
+
+int64_t tp_cost_quantile(const struct tp_cost *c, unsigned per_mille)
+{
+    if (c->n == 0)
+        return 0;
+    unsigned rank = (c->n * per_mille + 999) / 1000; /* from 1 */
+    return c->sorted[rank > 0 ? rank - 1 : 0];
+}

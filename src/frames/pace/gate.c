@@ -1,0 +1,283 @@
+/* The gate's books: settings, the timeline, and what became of each frame. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "frames/pace/gate_internal.h"
+
+#define BOOKED 950u             /* per mille of frames that are ready by the latch that is booked */
+#define MOST_REFRESHES 3u       /* that a frame is given */
+#define LATE_GUEST 8u
+#define COMPOSITOR_STEP_NS 100000
+
+int tp_gate_check(const struct tp_gate_settings *s)
+{
+    if ((unsigned)s->mode > TP_GATE_LATENCY)
+        return -EINVAL;
+    return s->mode == TP_GATE_CAP && s->cap_mhz == 0 ? -EINVAL : 0;
+}
+
+int tp_gate_create(const struct tp_gate_settings *s, struct tp_gate **out)
+{
+    *out = NULL;
+    int r = tp_gate_check(s);
+    if (r < 0)
+        return r;
+    struct tp_gate *g = tp_calloc(1, sizeof *g);
+    g->settings = *s;
+    g->refreshes = 1;
+    g->last_latch_ns = g->last_ready_ns = g->last_start_ns = g->last_return_ns = TP_GATE_NEVER;
+    *out = g;
+    return 0;
+}
+
+void tp_gate_destroy(struct tp_gate *g)
+{
+    free(g);
+}
+
+int tp_gate_set(struct tp_gate *g, const struct tp_gate_settings *s)
+{
+    int r = tp_gate_check(s);
+    if (r == 0)
+        g->settings = *s;
+    return r;
+}
+
+struct tp_gate_settings tp_gate_get(const struct tp_gate *g)
+{
+    return g->settings;
+}
+
+void tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t)
+{
+    tp_vblank_sample(&g->vblank, t);
+}
+
+const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g)
+{
+    return &g->vblank;
+}
+
+void tp_gate_untimed(struct tp_gate *g)
+{
+    /* What comes next is right, however far it is from what was. */
+    g->vblank.samples = 0;
+}
+
+static struct tp_gate_frame *frame_of(struct tp_gate *g, uint64_t id)
+{
+    struct tp_gate_frame *f = &g->frames[id % TP_GATE_MEMORY];
+    return id > 0 && f->id == id ? f : NULL;
+}
+
+bool tp_gate_frame(const struct tp_gate *g, uint64_t frame, struct tp_gate_frame *out)
+{
+    const struct tp_gate_frame *f = &g->frames[frame % TP_GATE_MEMORY];
+    if (frame == 0 || f->id != frame)
+        return false;
+    *out = *f;
+    return true;
+}
+
+void tp_gate_counts(const struct tp_gate *g, struct tp_gate_counts *out)
+{
+    *out = g->counts;
+    out->cost_ns = tp_cost_quantile(&g->cost, BOOKED);
+    out->late_guest = g->late_acquires >= LATE_GUEST;
+}
+
+/* --- the schedule --- */
+
+/* The oldest frame's latch is as well known as it will ever be. */
+static void settle(struct tp_gate *g, int64_t ready_ns)
+{
+    if (tp_gate_has_grid(g)) {
+        int64_t before = INT64_MIN;
+        if (g->last_latch_ns != TP_GATE_NEVER)
+            before = tp_vblank_nearest(&g->vblank, g->last_latch_ns);
+        int64_t at = tp_gate_latch_of(g, &g->flights[0], ready_ns, before);
+        g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, at);
+    }
+    g->last_ready_ns = ready_ns;
+    g->n_flights--;
+    memmove(g->flights, g->flights + 1, g->n_flights * sizeof *g->flights);
+}
+
+static struct tp_gate_flight *flight_of(struct tp_gate *g, uint64_t id)
+{
+    for (unsigned i = 0; i < g->n_flights; i++)
+        if (g->flights[i].id == id)
+            return &g->flights[i];
+    return NULL;
+}
+
+uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t now_ns)
+{
+    if (g->n_flights == TP_GATE_FLIGHT) /* it was never told of */
+        settle(g, tp_gate_max(g->flights[0].start_ns, g->last_ready_ns));
+    uint64_t id = ++g->ids;
+    int64_t release = p->release_ns;
+    struct tp_gate_frame *f = &g->frames[id % TP_GATE_MEMORY];
+    *f = (struct tp_gate_frame){.id = id,
+        .begin_ns = now_ns,
+        .gate_ns = tp_gate_max(p->grid_ns, release),
+        .start_ns = now_ns,
+        .latch_ns = INT64_MAX,
+        .entry_ns = TP_GATE_NEVER,
+        .return_ns = TP_GATE_NEVER,
+        .ready_ns = TP_GATE_NEVER,
+        .shown_ns = TP_GATE_NEVER};
+    if (f->gate_ns == TP_GATE_NEVER)
+        f->gate_ns = now_ns;
+    if (g->counts.late_guest && g->last_return_ns != TP_GATE_NEVER)
+        f->begin_ns = g->last_return_ns;
+    g->flights[g->n_flights++] = (struct tp_gate_flight){.id = id,
+        .latch_ns = p->on_grid ? tp_vblank_latch_ns(&g->vblank, p->latch_index) : TP_GATE_NEVER,
+        .start_ns = now_ns,
+        .release_ns = release,
+        .entry_ns = TP_GATE_NEVER,
+        .ready_ns = TP_GATE_NEVER};
+    if (tp_gate_has_grid(g)) {
+        int64_t latch, ready_ns, cost = tp_cost_quantile(&g->cost, BOOKED);
+        tp_gate_outlook(g, now_ns, &latch, &ready_ns);
+        latch = tp_gate_max(latch, tp_gate_latch_from(g, tp_gate_max(now_ns, release) + cost));
+        if (p->on_grid)
+            latch = tp_gate_max(latch, p->latch_index);
+        else if (cost == 0)
+            latch = tp_gate_max(latch, tp_gate_latch_from(g, now_ns + 1));
+        f->latch_ns = tp_vblank_latch_ns(&g->vblank, latch);
+    }
+    g->clock = p->clock;
+    g->has_clock = g->settings.mode != TP_GATE_OFF && (p->on_grid || g->settings.cap_mhz > 0);
+    g->last_start_ns = now_ns;
+    g->counts.frames++;
+    return id;
+}
+
+void tp_gate_abandon(struct tp_gate *g, uint64_t frame)
+{
+    struct tp_gate_flight *f = flight_of(g, frame);
+    struct tp_gate_frame *m = frame_of(g, frame);
+    if (m)
+        m->id = 0;
+    if (!f)
+        return;
+    unsigned at = (unsigned)(f - g->flights);
+    g->n_flights--;
+    memmove(f, f + 1, (g->n_flights - at) * sizeof *f);
+}
+
+/* --- what became of a frame --- */
+
+/* A late guest renders first: between one present and the next it spends more time before it
+ * acquires than after. */
+static void judge_guest(struct tp_gate *g, const struct tp_gate_frame *f, int64_t entry_ns)
+{
+    if (g->last_return_ns == TP_GATE_NEVER || f->start_ns < g->last_return_ns)
+        return;
+    bool late = f->start_ns - g->last_return_ns > 4 * (entry_ns - f->start_ns);
+    if (late && g->late_acquires < 2 * LATE_GUEST)
+        g->late_acquires++;
+    else if (!late && g->late_acquires > 0)
+        g->late_acquires--;
+    g->counts.late_guest = g->late_acquires >= LATE_GUEST;
+}
+
+void tp_gate_presented(struct tp_gate *g, uint64_t frame, int64_t entry_ns, int64_t return_ns)
+{
+    struct tp_gate_frame *f = frame_of(g, frame);
+    struct tp_gate_flight *fl = flight_of(g, frame);
+    if (f) {
+        judge_guest(g, f, entry_ns);
+        f->entry_ns = entry_ns;
+        f->return_ns = return_ns;
+    }
+    if (fl)
+        fl->entry_ns = entry_ns;
+    g->last_return_ns = return_ns;
+}
+
+/* One frame more or less is given to the cost, with a little to spare so that it does not waver. */
+static void fit_refreshes(struct tp_gate *g)
+{
+    int64_t period = tp_vblank_period_ns(&g->vblank);
+    int64_t cost = tp_cost_quantile(&g->cost, BOOKED) + g->compositor_ns;
+    if (period <= 0)
+        return;
+    while (g->refreshes < MOST_REFRESHES && cost > g->refreshes * period)
+        g->refreshes++;
+    while (g->refreshes > 1 && cost < (g->refreshes - 1) * (period - period / 16))
+        g->refreshes--;
+}
+
+static void count_cost(struct tp_gate *g, const struct tp_gate_flight *f, int64_t ready_ns)
+{
+    int64_t entry = f->entry_ns != TP_GATE_NEVER ? f->entry_ns : f->start_ns;
+    int64_t from = tp_gate_max(tp_gate_max(entry, f->release_ns), g->last_ready_ns);
+    int64_t gpu = tp_gate_max(ready_ns - from, 0);
+    tp_cost_add(&g->cpu, entry - f->start_ns);
+    tp_cost_add(&g->gpu, gpu);
+    tp_cost_add(&g->cost, entry - f->start_ns + gpu);
+    fit_refreshes(g);
+}
+
+/* Latency alone starts so late that a miss may be its own doing: each makes it start earlier for a
+ * while, as far as the grid, where vsync starts. */
+static void judge_latency(struct tp_gate *g, bool late)
+{
+    if (!late) {
+        g->extra_ns -= g->extra_ns / 256;
+        return;
+    }
+    int64_t period = tp_vblank_period_ns(&g->vblank);
+    g->extra_ns = g->extra_ns * 2 + period / 64;
+    if (g->extra_ns > period)
+        g->extra_ns = period;
+}
+
+void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns)
+{
+    struct tp_gate_flight *fl = flight_of(g, frame);
+    struct tp_gate_frame *f = frame_of(g, frame);
+    if (f && f->ready_ns == TP_GATE_NEVER) {
+        bool late = ready_ns > f->latch_ns;
+        f->ready_ns = ready_ns;
+        g->counts.judged++;
+        g->counts.gate_late += late;
+        judge_latency(g, late);
+    }
+    if (frame > g->last_told)
+        g->last_told = frame;
+    if (!fl)
+        return;
+    fl->ready_ns = ready_ns;
+    while (g->n_flights > 0 && g->flights[0].ready_ns != TP_GATE_NEVER) {
+        count_cost(g, &g->flights[0], g->flights[0].ready_ns);
+        settle(g, g->flights[0].ready_ns);
+    }
+}
+
+void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
+{
+    struct tp_gate_frame *f = frame_of(g, frame);
+    if (!f || f->shown_ns != TP_GATE_NEVER)
+        return;
+    f->shown_ns = first_line_ns;
+    if (!tp_gate_has_grid(g) || f->ready_ns == TP_GATE_NEVER)
+        return;
+    /* Who had it between ready and the latch took so long that it missed the one that it was in
+     * time for, or did not. */
+    int64_t period = tp_vblank_period_ns(&g->vblank);
+    int64_t latch = tp_vblank_nearest(&g->vblank, first_line_ns - g->vblank.lead_ns) -
+        (int64_t)g->vblank.pipeline;
+    int64_t missed = tp_vblank_latch_ns(&g->vblank, latch - 1) - f->ready_ns;
+    const struct tp_gate_frame *before = frame_of(g, frame - 1);
+    bool queued = before && before->shown_ns != TP_GATE_NEVER &&
+        first_line_ns - before->shown_ns < period + period / 2;
+    if (missed > g->compositor_ns && missed < period && !queued)
+        g->compositor_ns = missed + COMPOSITOR_STEP_NS;
+    else
+        g->compositor_ns -= g->compositor_ns / 512;
+}
