@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <drm.h>
@@ -20,6 +21,8 @@
 #include "frames/shim/real.h"
 
 #define CARDS 64u
+#define PATIENCE 8u  /* reads of the end; whoever goes on has not understood it */
+#define REST_NS 10000000
 #define CHANNELS 16u /* kept for each; more calls at once open their own */
 
 /* Of tp_hello's client_caps: a framebuffer; and what DRM_CLIENT_CAP_ATOMIC brings along. */
@@ -39,6 +42,7 @@ struct tp_card {
     const struct tp_snapshot *snapshot; /* NULL: the server answers everything */
     struct tp_drm_fences fences;
     atomic_bool gone;                   /* so is the server */
+    atomic_uint ends_read;              /* how often its client has read the end since */
     _Atomic(uint32_t) client_caps; /* as in a tp_hello */
     struct slot slots[CHANNELS];
 };
@@ -182,6 +186,7 @@ static int make_card(int fd, struct tp_card **out)
     c->inode = inode;
     c->fences = (struct tp_drm_fences){0};
     atomic_store(&c->gone, false);
+    atomic_store(&c->ends_read, 0);
     for (unsigned i = 0; i < CHANNELS; i++)
         c->slots[i].channel = (struct tp_channel){.fd = -1};
     r = open_channel(c, fd, &c->slots[0].channel, true);
@@ -319,6 +324,26 @@ bool tp_card_is_still(struct tp_card *c, int fd)
 bool tp_card_is_known(int fd)
 {
     return tp_fds_get(fd).kind == TP_FD_CARD;
+}
+
+bool tp_card_read_end(int fd)
+{
+    const struct timespec rest = {0, REST_NS};
+    struct tp_card *c;
+    int kept = errno;
+    bool still;
+
+    if (!tp_card_is_known(fd) || !(c = tp_card_get(fd)))
+        return false;
+    still = tp_card_is_still(c, fd);
+    if (still) {
+        atomic_store(&c->gone, true);
+        if (atomic_fetch_add(&c->ends_read, 1) >= PATIENCE)
+            nanosleep(&rest, NULL);
+    }
+    tp_card_put(c);
+    errno = kept;
+    return still;
 }
 
 static int take_channel(struct tp_card *c, int fd, struct slot **out)

@@ -29,6 +29,12 @@ bool tp_card_is_known(int fd);
  * then that is noted. One system call. */
 bool tp_card_is_still(struct tp_card *card, int fd);
 
+/*
+ * A read of the descriptor has met an end: is it a card's? Leaves errno alone. A client that goes on
+ * reading takes its time here: event loops that ignore the error are woken for ever by the hang-up.
+ */
+bool tp_card_read_end(int fd);
+
 /* fd: one of the card's. */
 int tp_card_ioctl(struct tp_card *card, int fd, unsigned long request, void *arg);
 int tp_card_map(struct tp_card *card, int fd, uint64_t offset, int *memory, uint64_t *bytes);

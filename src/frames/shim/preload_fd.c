@@ -136,6 +136,20 @@ TP_EXPORT int close(int fd)
     return TP_REAL(close)(fd);
 }
 
+/* A card has no end: an event is never empty, so that this is the server's. An unplugged device's
+ * errno is what makes compositors give it up, where they would take 0 for no news for ever. */
+TP_EXPORT ssize_t read(int fd, void *out, size_t bytes)
+{
+    ssize_t n = TP_REAL(read)(fd, out, bytes);
+    bool ended = n == 0 ? bytes > 0 : n < 0 && errno == ECONNRESET;
+
+    if (ended && tp_card_read_end(fd)) {
+        errno = ENODEV;
+        return -1;
+    }
+    return n;
+}
+
 /* Bionic has it since API 34. */
 int close_range(unsigned first, unsigned last, int flags);
 

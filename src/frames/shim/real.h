@@ -13,7 +13,7 @@
     X(readlink) X(readlinkat) X(access) X(faccessat) X(euidaccess) X(fopen) X(fopen64)             \
     X(realpath) X(glob) X(glob64) X(getxattr)       \
     X(lgetxattr) X(listxattr) X(llistxattr) X(canonicalize_file_name) X(inotify_add_watch) X(socket) X(bind)      \
-    X(setsockopt) X(getsockname) X(recv) X(recvmsg)
+    X(setsockopt) X(getsockname) X(read) X(recv) X(recvmsg)
 
 #define TP_REAL_INDEX(name) TP_REAL_##name,
 enum tp_real { TP_REAL_NAMES(TP_REAL_INDEX) TP_REALS };
