@@ -12,9 +12,12 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "frames/panel/sim.h"
+#include "frames/panel/window.h"
 
 struct tp_display {
     struct tp_server *server;
+    struct tp_panel *window; /* the server's; NULL: there is none, or it has gone */
+    bool closed;
     char *socket;         /* owned */
     const char *snapshot; /* borrowed; NULL: none */
     sigset_t before;
@@ -124,9 +127,11 @@ int tp_display_option(
     unsigned long n = 0;
     switch (val) {
     case 'P':
-        if (!strcmp(value, "sim"))
+        o->window = !strcmp(value, "window");
+        if (o->window || !strcmp(value, "sim"))
             return 0;
-        return tp_cli_usage(cmd, "there is no panel '%s': sim is a simulated screen", value);
+        return tp_cli_usage(
+            cmd, "there is no panel '%s': sim is a simulated screen, window shows it", value);
     case 'S':
         if (parse_size(value, o))
             return 0;
@@ -228,6 +233,16 @@ int tp_display_try_write(const char *path, struct tp_error *e)
     return r;
 }
 
+static int show_in_window(struct tp_display *d, const struct tp_display_options *o,
+    struct tp_panel **panel, struct tp_error *e)
+{
+    const struct tp_panel_window_config config = {
+        .screen = *panel, .width_px = o->width_px, .height_px = o->height_px, .title = "turnpike"};
+    int r = tp_panel_window_create(&config, panel, e);
+    d->window = *panel;
+    return r;
+}
+
 static int start(struct tp_display *d, const struct tp_display_options *o, struct tp_error *e)
 {
     struct tp_server_config config = {
@@ -259,6 +274,8 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
             (struct tp_kms_mode){o->width_px, o->height_px, o->refresh_mhz[i]};
     }
     int r = tp_panel_sim_create(&panel, &config.panels[0], e);
+    if (r == 0 && o->window)
+        r = show_in_window(d, o, &config.panels[0], e);
     return r < 0 ? r : tp_server_create(&config, &d->server, e);
 }
 
@@ -317,6 +334,20 @@ void tp_display_finish(struct tp_display *d)
     free(d);
 }
 
+/* The window has gone: 1, a person closed it; or the desktop's error. */
+static int lose_window(struct tp_display *d, struct tp_error *e)
+{
+    int r = tp_panel_window_gone(d->window, e);
+    d->window = NULL;
+    d->closed = r > 0;
+    return r;
+}
+
+bool tp_display_closed(const struct tp_display *d)
+{
+    return d->closed;
+}
+
 int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
 {
     sigset_t open = d->before;
@@ -324,15 +355,18 @@ int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigdelset(&open, signals[i]);
     for (;;) {
-        struct pollfd p = {.fd = tp_server_fd(d->server), .events = POLLIN};
+        struct pollfd p[2] = {{.fd = tp_server_fd(d->server), .events = POLLIN},
+            {.fd = d->window ? tp_panel_window_fd(d->window) : -1, .events = POLLIN}};
         int64_t left = until_ns == INT64_MAX ? 0 : until_ns - tp_now_ns();
         if (until_ns != INT64_MAX && left <= 0)
             return 1;
         const struct timespec limit = {left / 1000000000, left % 1000000000};
-        int r = ppoll(&p, 1, until_ns == INT64_MAX ? NULL : &limit, &open);
+        int r = ppoll(p, 2, until_ns == INT64_MAX ? NULL : &limit, &open);
         if (r < 0 && errno != EINTR)
             return tp_fail_errno(e, errno, NULL, "the display's loop");
         bool interrupted = r < 0;
+        if (r > 0 && p[1].revents)
+            return lose_window(d, e);
         r = r > 0 ? tp_server_dispatch(d->server, 0) : 0;
         if (r < 0)
             return tp_fail_errno(e, r, NULL, "the display's loop");

@@ -8,6 +8,7 @@
 #include "frames/server/server.h"
 
 struct tp_display_options {
+    bool window; /* shown on the desktop */
     uint32_t width_px, height_px;
     uint32_t refresh_mhz[TP_KMS_MODES];
     unsigned n_refresh, pipeline, n_overlays;
@@ -33,7 +34,7 @@ void tp_display_defaults(struct tp_display_options *o);
     }
 /* TP_DISPLAY_SOCKET: the command's default place for the socket. */
 #define TP_DISPLAY_HELP                                                                            \
-    "  --panel sim         what shows the pictures: a simulated screen (default)\n"                \
+    "  --panel sim|window  a simulated screen (default), or one that a window shows as well\n"     \
     "  --size WxH          of the screen in pixels (1920x1080)\n"                                  \
     "  --refresh HZ[,HZ…]  refresh rates, the usual one first (60)\n"                            \
     "  --vrr MIN-MAX       a range in Hz for variable refresh (none)\n"                            \
@@ -62,9 +63,12 @@ int tp_display_picture(struct tp_display *d, struct tp_error *e);
 /* Ends it. NULL is fine. */
 void tp_display_finish(struct tp_display *d);
 
-/* Serves until a signal came (SIGUSR1 is dealt with here), or that time (CLOCK_MONOTONIC;
- * INT64_MAX: none): answers 1, the caller looks what it was; or a negative errno. */
+/* Serves until a signal came (SIGUSR1 is dealt with here), the window was closed, or that time
+ * (CLOCK_MONOTONIC; INT64_MAX: none): answers 1, the caller looks what it was; or a negative errno.
+ */
 int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e);
+/* A person closed the window: it is to end. */
+bool tp_display_closed(const struct tp_display *d);
 
 /* Its address, for TURNPIKE_SOCKET. */
 const char *tp_display_socket(const struct tp_display *d);

@@ -319,7 +319,7 @@ static int serve(struct play *p, int64_t until_ns, struct tp_error *e)
 
 static bool over(const struct play *p)
 {
-    return tp_interrupted() || tp_now_ns() >= p->until_ns;
+    return tp_interrupted() || tp_display_closed(p->display) || tp_now_ns() >= p->until_ns;
 }
 
 /* The compositor has failed: what it said is shown. */

@@ -22,7 +22,7 @@ static int run(int argc, char **argv)
     printf("%ux%u at %u.%03u Hz: TURNPIKE_SOCKET=%s\n", o.width_px, o.height_px,
         o.refresh_mhz[0] / 1000, o.refresh_mhz[0] % 1000, tp_display_socket(d));
     int r = tp_cli_flush(&e);
-    while (r >= 0 && !tp_interrupted())
+    while (r >= 0 && !tp_interrupted() && !tp_display_closed(d))
         r = tp_display_wait(d, INT64_MAX, &e);
     if (r >= 0)
         r = tp_display_picture(d, &e);
@@ -43,7 +43,7 @@ const struct tp_command tp_command_serve = {
             "Serves a display over a socket. Programs that use DRM/KMS find it as /dev/dri/card0 "
             "when they\n"
             "run with TURNPIKE_SOCKET and LD_PRELOAD=libturnpike-drm.so. Runs until it is "
-            "interrupted.\n\n" TP_DISPLAY_HELP
+            "interrupted,\nor its window is closed.\n\n" TP_DISPLAY_HELP
             "\nExit status: 1 it failed, 2 wrong usage, 3 something is missing on this machine;\n"
             "SIGINT, SIGTERM and SIGHUP end it with 130, 143 and 129.\n",
     .options = options,

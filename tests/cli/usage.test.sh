@@ -30,6 +30,7 @@ refused 2 'more than a refresh before' serve --latch 20000 --socket s
 refused 2 'the lower first' serve --vrr 120-48
 refused 2 '--pipeline is' serve --pipeline 3
 refused 2 "no panel 'crt'" serve --panel crt
+DISPLAY='' WAYLAND_DISPLAY='' refused 3 'no desktop to open a window on' serve --panel window --socket s
 refused 2 'nothing to do with' serve now
 refused 2 'is there, and is no socket' serve --socket mesa
 refused 2 'which program to run' play --seconds 1
