@@ -4,6 +4,9 @@
 #include "base/buf.h"
 #include "frames/panel/window_view.h"
 
+/* Screenshots of some compositors take the unused byte for alpha. */
+#define OPAQUE 0xff000000u
+
 /* Where the picture lies in the window. */
 struct place {
     uint32_t x, y, width, height;
@@ -29,12 +32,18 @@ static uint32_t source(uint32_t at, uint32_t out, uint32_t in)
     return (uint32_t)(((uint64_t)at * 2 + 1) * in / ((uint64_t)out * 2));
 }
 
+static void blacken(uint32_t *pixels, uint32_t n)
+{
+    for (uint32_t x = 0; x < n; x++)
+        pixels[x] = OPAQUE;
+}
+
 void tp_window_draw(const struct tp_image *image, uint32_t *pixels, size_t pitch_px, uint32_t width,
     uint32_t height)
 {
     if (image->width == 0 || image->height == 0) {
         for (uint32_t y = 0; y < height; y++)
-            memset(pixels + y * pitch_px, 0, width * sizeof *pixels);
+            blacken(pixels + y * pitch_px, width);
         return;
     }
     const struct place p = fit(image, width, height);
@@ -44,7 +53,7 @@ void tp_window_draw(const struct tp_image *image, uint32_t *pixels, size_t pitch
     for (uint32_t y = 0; y < height; y++) {
         uint32_t *row = pixels + y * pitch_px;
         if (y < p.y || y >= p.y + p.height) {
-            memset(row, 0, width * sizeof *row);
+            blacken(row, width);
             continue;
         }
         uint32_t from = source(y - p.y, p.height, image->height);
@@ -53,13 +62,10 @@ void tp_window_draw(const struct tp_image *image, uint32_t *pixels, size_t pitch
             continue;
         }
         const uint32_t *line = image->pixels + (size_t)from * image->width;
-        memset(row, 0, p.x * sizeof *row);
-        if (p.width == image->width)
-            memcpy(row + p.x, line, p.width * sizeof *row);
-        else
-            for (uint32_t x = 0; x < p.width; x++)
-                row[p.x + x] = line[columns[x]];
-        memset(row + p.x + p.width, 0, (width - p.x - p.width) * sizeof *row);
+        blacken(row, p.x);
+        for (uint32_t x = 0; x < p.width; x++)
+            row[p.x + x] = line[columns[x]] | OPAQUE;
+        blacken(row + p.x + p.width, width - p.x - p.width);
         last = from;
     }
     free(columns);

@@ -18,7 +18,7 @@ struct tp_window_ops {
     /* Sends what is to be sent, takes what has come without waiting, and acts on it: sets the
      * fields below. Negative errno: the connection is lost. */
     int (*turn)(struct tp_window *w, struct tp_error *e);
-    /* Memory for a picture of the window's size, rows pitch_px pixels apart (0x00rrggbb); NULL: not
+    /* Memory for a picture of the window's size, rows pitch_px pixels apart (0xffrrggbb); NULL: not
      * now, a later turn will have some. */
     uint32_t *(*begin)(struct tp_window *w, size_t *pitch_px);
     /* Shows what begin's memory has now. */

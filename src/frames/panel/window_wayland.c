@@ -1,5 +1,6 @@
 /* A window on a Wayland compositor: xdg-shell, with pixels in shared memory. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -275,12 +276,20 @@ static void make_surface(struct wayland *y, const char *title)
     wl_display_flush(y->display);
 }
 
+/* What the library would print is told by an error. */
+static void keep_quiet(const char *fmt, va_list args)
+{
+    (void)fmt;
+    (void)args;
+}
+
 int tp_window_wayland_open(
     uint32_t width, uint32_t height, const char *title, struct tp_window **out, struct tp_error *e)
 {
     static const struct tp_window_ops ops = {turn, begin, show, close_window};
     static const struct wl_registry_listener listener = {on_global, on_global_remove};
     const char *name = getenv("WAYLAND_DISPLAY");
+    wl_log_set_handler_client(keep_quiet);
     struct wl_display *display = wl_display_connect(NULL);
     if (!display)
         return tp_fail(e, TP_STATUS_MISSING, -ECONNREFUSED, name,
