@@ -266,6 +266,16 @@ void tp_notes_after_apply(struct tp_notes *n, unsigned output, uint64_t serial, 
 
 /* --- what the panel tells --- */
 
+/* Any descriptor of the memory will do. */
+static void fence_memory(struct tp_notes *n, const struct tp_notes_use *u)
+{
+    const struct tp_notes_registration *r = u->buffer->registrations;
+    while (r && r->memory < 0)
+        r = r->next;
+    if (r && n->ops.implicit)
+        n->ops.implicit(n->data, r->memory, u->fence);
+}
+
 void tp_notes_released(struct tp_notes *n, unsigned output, uint64_t serial, unsigned layer,
     int fence, enum tp_fence_kind kind, int64_t now_ns)
 {
@@ -291,6 +301,8 @@ void tp_notes_released(struct tp_notes *n, unsigned output, uint64_t serial, uns
     u->kind = kind;
     u->since_ns = now_ns;
     n->counts.fences++;
+    if (kind == TP_FENCE_SYNC_FILE)
+        fence_memory(n, u);
     n->ops.watch(n->data, fence);
     if (u->continued) /* its fence is nobody's but ours: replaced, until it has signalled */
         return;
@@ -365,6 +377,8 @@ void tp_notes_expire(struct tp_notes *n, int64_t now_ns)
                 continue;
             if (u->continued) /* the later use speaks for it */
                 end_use(n, u);
+            else if (!u->buffer->registrations)
+                force_use(n, u);
             else
                 silent = true;
         }

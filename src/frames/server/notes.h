@@ -18,7 +18,8 @@
  *
  * Every wait ends: with a screen that went away all of its uses are over; a panel that has been
  * silent for a second about a replaced use, or whose fence has, is asked to show a blank; and where
- * that is shown, or another second has passed, what was waited for is over.
+ * that is shown, or another second has passed, what was waited for is over. Nobody's screen goes
+ * blank for a buffer that nobody has registered.
  *
  * No op may call back into this interface.
  */
@@ -47,6 +48,9 @@ struct tp_notes_ops {
     void (*board)(void *data, void *peer, unsigned index, uint64_t word);
     /* A fence is the notes' now: tp_notes_signalled is to be called once it polls readable. */
     void (*watch)(void *data, int fence);
+    /* Puts a sync file into the memory that somebody registered, as that of a reader: before
+     * anybody is told of it. NULL: no. */
+    void (*implicit)(void *data, int memory, int fence);
     /* Closes a fence, watched or not; the memory of a buffer. */
     void (*close_fence)(void *data, int fence);
     void (*close_memory)(void *data, int memory);
@@ -85,6 +89,9 @@ void tp_notes_register(struct tp_notes *n, struct tp_notes_peer *p,
 /* A name that the peer does not have is ignored, here and below. */
 void tp_notes_unregister(
     struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name);
+/* Its memory is not what the name says: the answer to that registration. */
+void tp_notes_refuse(struct tp_notes *n, struct tp_notes_peer *p,
+    const struct tp_buffer_name *name, uint32_t sequence);
 /* It asks for a buffer's state, or all. */
 void tp_notes_ask(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name,
     uint32_t sequence);

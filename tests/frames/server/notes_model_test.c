@@ -306,6 +306,15 @@ static uint8_t takers(unsigned memory)
     return bits;
 }
 
+static bool registered(unsigned memory)
+{
+    for (unsigned i = 0; i < PEERS; i++)
+        for (unsigned k = 0; peers[i].peer && k < BUFFERS; k++)
+            if (peers[i].seen[k].generation && peers[i].seen[k].memory == memory)
+                return true;
+    return false;
+}
+
 static struct told *told_of(const struct use *u)
 {
     return &told[u->serial % RECENT][u->layer];
@@ -500,7 +509,7 @@ static void expire_output(unsigned output)
     for (unsigned i = 0; i < n_uses;) {
         if (uses[i].output != output || !overdue(&uses[i])) {
             i++;
-        } else if (uses[i].continued) {
+        } else if (uses[i].continued || !registered(uses[i].memory)) {
             end_use(i);
         } else {
             silent = true;
@@ -752,7 +761,12 @@ static void check_all(void)
 static void run(uint64_t events, uint64_t from)
 {
     static const struct tp_notes_ops ops = {
-        on_send, on_board, on_watch, on_close_fence, on_close_memory, on_blank};
+        .send = on_send,
+        .board = on_board,
+        .watch = on_watch,
+        .close_fence = on_close_fence,
+        .close_memory = on_close_memory,
+        .blank = on_blank};
     const struct tp_notes_limits limits = {.peers = PEERS, .buffers = BUFFERS, .uses = USES};
     seed = from;
     n_uses = 0;

@@ -20,7 +20,7 @@ static const struct tp_identity X = {1, 10}, Y = {1, 11}, Z = {1, 12}, NOTHING;
 /* Everything that was asked for, a line each. */
 static char story[1 << 16];
 static size_t story_bytes;
-static bool blank_fails;
+static bool blank_fails, tell_implicit;
 
 static void say(const char *fmt, ...)
 {
@@ -124,6 +124,13 @@ static void on_watch(void *data, int fence)
     say("watch %d\n", fence);
 }
 
+static void on_implicit(void *data, int memory, int fence)
+{
+    (void)data;
+    if (tell_implicit)
+        say("fence %d into memory %d\n", fence, memory);
+}
+
 static void on_close_fence(void *data, int fence)
 {
     (void)data;
@@ -148,11 +155,17 @@ static struct tp_notes *n;
 static int begin(void **state)
 {
     static const struct tp_notes_ops ops = {
-        on_send, on_board, on_watch, on_close_fence, on_close_memory, on_blank};
+        .send = on_send,
+        .board = on_board,
+        .watch = on_watch,
+        .implicit = on_implicit,
+        .close_fence = on_close_fence,
+        .close_memory = on_close_memory,
+        .blank = on_blank};
     const struct tp_notes_limits limits = {.peers = 4, .buffers = 3, .uses = 16};
     (void)state;
     story_bytes = 0;
-    blank_fails = false;
+    blank_fails = tell_implicit = false;
     tp_notes_create(&limits, &ops, NULL, &n);
     return 0;
 }
@@ -374,6 +387,53 @@ static void a_panel_that_shows_no_blank_either_is_not_waited_for(void **state)
     forget_story();
     tp_notes_expire(n, 4000 * MS);
     expect("blank 0\na: board 0 is 5 free\na: final 0/3.0, free\n");
+}
+
+static void nobodys_screen_goes_blank_for_a_buffer_that_nobody_has(void **state)
+{
+    static struct peer a;
+    (void)state;
+    join(&a, "a", FULL);
+    show(1, X, 0);
+    show(2, Y, 10 * MS);
+    tp_notes_released(n, 0, 1, 0, 200, TP_FENCE_POLL, 30 * MS);
+    forget_story();
+    tp_notes_expire(n, 1030 * MS);
+    expect("close fence 200\n");
+    assert_true(tp_notes_deadline(n) == INT64_MAX);
+}
+
+static void a_sync_file_goes_into_the_memory_before_anybody_hears_of_it(void **state)
+{
+    static struct peer a;
+    (void)state;
+    join(&a, "a", FULL);
+    enrol(&a, X, 5, 100);
+    show(1, X, 0);
+    show(2, Y, 10 * MS);
+    forget_story();
+    tell_implicit = true;
+    tp_notes_released(n, 0, 1, 0, 200, TP_FENCE_SYNC_FILE, 30 * MS);
+    assert_non_null(strstr(story, "fence 200 into memory 100\nwatch 200\na: board 0 is 5 fenced\n"));
+    tp_notes_released(n, 0, 2, 0, 201, TP_FENCE_SYNC_FILE, 30 * MS);
+    assert_null(strstr(story, "fence 201 into")); /* nobody's memory */
+    show(3, X, 40 * MS);
+    show(4, Y, 50 * MS);
+    tp_notes_released(n, 0, 3, 0, 202, TP_FENCE_POLL, 60 * MS);
+    assert_null(strstr(story, "fence 202 into"));
+}
+
+static void memory_that_is_not_what_its_name_says_is_refused(void **state)
+{
+    static struct peer a;
+    const struct tp_buffer_name name = {X, 5, TP_BUFFER_NO_INDEX};
+    struct tp_notes_counts counts;
+    (void)state;
+    join(&a, "a", FULL);
+    tp_notes_refuse(n, a.peer, &name, 77);
+    tp_notes_counts(n, &counts);
+    assert_int_equal(counts.registrations, 0);
+    expect("a: #77 refused -22\n");
 }
 
 static void a_slow_peer_gets_the_outcome_of_many(void **state)
@@ -660,6 +720,9 @@ int main(void)
         behaviour(a_screen_that_goes_away_frees_all_it_had),
         behaviour(a_silent_fence_brings_a_blank_whose_showing_ends_the_wait),
         behaviour(a_panel_that_shows_no_blank_either_is_not_waited_for),
+        behaviour(nobodys_screen_goes_blank_for_a_buffer_that_nobody_has),
+        behaviour(a_sync_file_goes_into_the_memory_before_anybody_hears_of_it),
+        behaviour(memory_that_is_not_what_its_name_says_is_refused),
         behaviour(a_slow_peer_gets_the_outcome_of_many),
         behaviour(an_answer_and_the_last_of_each_setting_wait_for_room),
         behaviour(who_comes_back_is_told_how_its_buffers_stand),
