@@ -169,7 +169,7 @@ static bool was_killed(int how)
 
 int tp_child_keep(const char *folder, int *status, struct tp_error *e)
 {
-    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD};
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
     pid_t keeper = getpid();
     sigset_t signals, before;
     sigemptyset(&signals);

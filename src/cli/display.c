@@ -11,6 +11,7 @@
 
 #include "base/fs.h"
 #include "base/proc.h"
+#include "cli/parse.h"
 #include "frames/panel/sim.h"
 #include "frames/panel/window.h"
 
@@ -20,15 +21,22 @@ struct tp_display {
     bool closed;
     char *socket;         /* owned */
     const char *snapshot; /* borrowed; NULL: none */
+    struct tp_plug plug;
     sigset_t before;
 };
 
-static volatile sig_atomic_t wants_picture;
+static volatile sig_atomic_t wants_picture, wants_plug;
 
 static void on_usr1(int sig)
 {
     (void)sig;
     wants_picture = 1;
+}
+
+static void on_usr2(int sig)
+{
+    (void)sig;
+    wants_plug = 1;
 }
 
 static void on_child(int sig)
@@ -50,34 +58,6 @@ void tp_display_defaults(struct tp_display_options *o)
     };
 }
 
-static bool parse_number(const char **at, unsigned long max, unsigned long *out)
-{
-    char *end;
-    if (**at < '0' || **at > '9')
-        return false;
-    errno = 0;
-    *out = strtoul(*at, &end, 10);
-    if (errno || *out > max)
-        return false;
-    *at = end;
-    return true;
-}
-
-/* "59.94" as 59940; *at: behind it. */
-static bool parse_hz(const char **at, uint32_t *mhz)
-{
-    unsigned long whole, fraction = 0, unit = 1000;
-    if (!parse_number(at, 1000, &whole))
-        return false;
-    if (**at == '.') {
-        for (++*at; **at >= '0' && **at <= '9'; ++*at)
-            if (unit > 1)
-                fraction += (unsigned long)(**at - '0') * (unit /= 10);
-    }
-    *mhz = (uint32_t)(whole * 1000 + fraction);
-    return *mhz >= 1000 && *mhz <= 1000000;
-}
-
 static bool is_listed(uint32_t mhz, const struct tp_display_options *o)
 {
     for (unsigned i = 0; i < o->n_refresh; i++)
@@ -90,7 +70,7 @@ static bool parse_refresh(const char *text, struct tp_display_options *o)
 {
     for (o->n_refresh = 0; o->n_refresh < TP_KMS_MODES; text++) {
         uint32_t mhz;
-        if (!parse_hz(&text, &mhz) || is_listed(mhz, o))
+        if (!tp_parse_hz(&text, &mhz) || is_listed(mhz, o))
             return false;
         o->refresh_mhz[o->n_refresh++] = mhz;
         if (*text != ',')
@@ -99,26 +79,15 @@ static bool parse_refresh(const char *text, struct tp_display_options *o)
     return false;
 }
 
-static bool parse_size(const char *text, struct tp_display_options *o)
-{
-    unsigned long w, h;
-    if (!parse_number(&text, 16384, &w) || *text++ != 'x' || !parse_number(&text, 16384, &h) ||
-        *text)
-        return false;
-    o->width_px = (uint32_t)w;
-    o->height_px = (uint32_t)h;
-    return w > 0 && h > 0;
-}
-
 static bool parse_range(const char *text, struct tp_display_options *o)
 {
-    return parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' && parse_hz(&text, &o->vrr_max_mhz) &&
-        !*text && o->vrr_min_mhz < o->vrr_max_mhz;
+    return tp_parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' &&
+        tp_parse_hz(&text, &o->vrr_max_mhz) && !*text && o->vrr_min_mhz < o->vrr_max_mhz;
 }
 
 static bool parse_to(const char *text, unsigned long max, unsigned long *out)
 {
-    return parse_number(&text, max, out) && !*text;
+    return tp_parse_number(&text, max, out) && !*text;
 }
 
 int tp_display_option(
@@ -133,7 +102,7 @@ int tp_display_option(
         return tp_cli_usage(
             cmd, "there is no panel '%s': sim is a simulated screen, window shows it", value);
     case 'S':
-        if (parse_size(value, o))
+        if (tp_parse_size(&value, &o->width_px, &o->height_px) && !*value)
             return 0;
         return tp_cli_usage(cmd, "--size is WIDTHxHEIGHT, each from 1 to 16384: 1920x1080");
     case 'R':
@@ -166,6 +135,13 @@ int tp_display_option(
     case 'K':
         o->socket = value;
         return 0;
+    case 'U':
+        if (tp_plug_parse(value, &o->plugs))
+            return 0;
+        return tp_cli_usage(cmd,
+            "--plug is up to %d steps, each SECONDS:out, SECONDS:in or SECONDS:in:WxH@HZ, in the "
+            "order of their times: 2:out,3.5:in:1024x768@60",
+            TP_PLUG_EVENTS);
     case 'G':
         o->snapshot = value;
         return 0;
@@ -198,14 +174,16 @@ static char *usual_socket(const struct tp_display_options *o, struct tp_error *e
 
 static void catch_signals(struct tp_display *d)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD};
-    struct sigaction usr1 = {.sa_handler = on_usr1}, child = {.sa_handler = on_child};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
+    struct sigaction usr1 = {.sa_handler = on_usr1}, usr2 = {.sa_handler = on_usr2},
+                     child = {.sa_handler = on_child};
     sigset_t ours;
     sigemptyset(&ours);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaddset(&ours, signals[i]);
     sigprocmask(SIG_BLOCK, &ours, &d->before);
     sigaction(SIGUSR1, &usr1, NULL);
+    sigaction(SIGUSR2, &usr2, NULL);
     sigaction(SIGCHLD, &child, NULL);
 }
 
@@ -260,6 +238,9 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
         .lead_ns = o->latch_us * 1000,
         .pipeline = o->pipeline,
     };
+    if (panel.lead_ns * tp_plug_highest(&o->plugs) >= INT64_C(1000000000000))
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",
+            "the latch lies more than a refresh of --plug's before the refresh");
     if (!range_fits(o))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a --refresh within the range",
             "no refresh rate lies within --vrr");
@@ -276,7 +257,9 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
     int r = tp_panel_sim_create(&panel, &config.panels[0], e);
     if (r == 0 && o->window)
         r = show_in_window(d, o, &config.panels[0], e);
-    return r < 0 ? r : tp_server_create(&config, &d->server, e);
+    if (r == 0)
+        r = tp_server_create(&config, &d->server, e);
+    return r < 0 ? r : tp_plug_init(&d->plug, d->server, &config.kms.outputs[0], &o->plugs, e);
 }
 
 int tp_display_create(
@@ -299,6 +282,7 @@ int tp_display_create(
     catch_signals(d);
     int r = start(d, o, e);
     if (r < 0) {
+        tp_server_destroy(d->server);
         sigprocmask(SIG_SETMASK, &d->before, NULL);
         free(d->socket);
         free(d);
@@ -348,20 +332,39 @@ bool tp_display_closed(const struct tp_display *d)
     return d->closed;
 }
 
+/* What is due by the plan, and what signals asked for. */
+static int do_asked(struct tp_display *d, struct tp_error *e)
+{
+    int r = tp_plug_run(&d->plug, e);
+    if (r == 0 && wants_plug) {
+        wants_plug = 0;
+        r = tp_plug_toggle(&d->plug, e);
+    }
+    if (wants_picture) {
+        struct tp_error said = {0};
+        wants_picture = 0;
+        if (tp_display_picture(d, &said) < 0)
+            fprintf(stderr, "turnpike: %s: %s\n", said.where, said.what);
+    }
+    return r;
+}
+
 int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
 {
     sigset_t open = d->before;
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGCHLD};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         sigdelset(&open, signals[i]);
     for (;;) {
         struct pollfd p[2] = {{.fd = tp_server_fd(d->server), .events = POLLIN},
             {.fd = d->window ? tp_panel_window_fd(d->window) : -1, .events = POLLIN}};
-        int64_t left = until_ns == INT64_MAX ? 0 : until_ns - tp_now_ns();
-        if (until_ns != INT64_MAX && left <= 0)
+        int64_t due_ns = tp_plug_due_ns(&d->plug), now_ns = tp_now_ns();
+        if (until_ns != INT64_MAX && until_ns <= now_ns)
             return 1;
+        int64_t next_ns = due_ns < until_ns ? due_ns : until_ns;
+        int64_t left = next_ns > now_ns ? next_ns - now_ns : 0;
         const struct timespec limit = {left / 1000000000, left % 1000000000};
-        int r = ppoll(p, 2, until_ns == INT64_MAX ? NULL : &limit, &open);
+        int r = ppoll(p, 2, next_ns == INT64_MAX ? NULL : &limit, &open);
         if (r < 0 && errno != EINTR)
             return tp_fail_errno(e, errno, NULL, "the display's loop");
         bool interrupted = r < 0;
@@ -370,14 +373,11 @@ int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e)
         r = r > 0 ? tp_server_dispatch(d->server, 0) : 0;
         if (r < 0)
             return tp_fail_errno(e, r, NULL, "the display's loop");
-        if (wants_picture) {
-            struct tp_error said = {0};
-            wants_picture = 0;
-            if (tp_display_picture(d, &said) < 0)
-                fprintf(stderr, "turnpike: %s: %s\n", said.where, said.what);
-        } else if (interrupted) {
+        r = do_asked(d, e);
+        if (r < 0)
+            return r;
+        if (interrupted)
             return 1;
-        }
     }
 }
 

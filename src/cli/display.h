@@ -5,7 +5,7 @@
 #include <signal.h>
 
 #include "cli/cli.h"
-#include "frames/server/server.h"
+#include "cli/plug.h"
 
 struct tp_display_options {
     bool window; /* shown on the desktop */
@@ -16,7 +16,8 @@ struct tp_display_options {
     uint32_t vrr_min_mhz, vrr_max_mhz; /* 0: none */
     const char *socket;                /* NULL: turnpike-0 in XDG_RUNTIME_DIR */
     const char *snapshot;              /* PNG file; NULL: none */
-    const uid_t *uids;                 /* who may connect besides this user and root */
+    struct tp_plug_plan plugs;
+    const uid_t *uids; /* who may connect besides this user and root */
     size_t n_uids;
 };
 
@@ -29,6 +30,7 @@ void tp_display_defaults(struct tp_display_options *o);
         {"refresh", required_argument, NULL, 'R'}, {"pipeline", required_argument, NULL, 'D'},     \
         {"latch", required_argument, NULL, 'L'}, {"socket", required_argument, NULL, 'K'},         \
         {"snapshot", required_argument, NULL, 'G'}, {"vrr", required_argument, NULL, 'V'},         \
+        {"plug", required_argument, NULL, 'U'},                                                    \
     {                                                                                              \
         "overlays", required_argument, NULL, 'O'                                                   \
     }
@@ -41,8 +43,10 @@ void tp_display_defaults(struct tp_display_options *o);
     "  --pipeline 0..2     refreshes from the latch to the first line (1)\n"                       \
     "  --latch US          how long before the refresh the latch lies (1650)\n"                    \
     "  --overlays 0..6     planes beside the primary and the cursor (0)\n"                         \
-    "  --socket PATH       where clients connect; @NAME: abstract (" TP_DISPLAY_SOCKET ")\n"        \
-    "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"
+    "  --socket PATH       where clients connect; @NAME: abstract (" TP_DISPLAY_SOCKET ")\n"       \
+    "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"                     \
+    "  --plug WHEN:WHAT,…  out, in or in:WxH@HZ, so many seconds from the start; SIGUSR2 by "    \
+    "hand\n"
 
 /* Says whether a file can be written at the end, before anything is begun. */
 int tp_display_try_write(const char *path, struct tp_error *e);
@@ -55,7 +59,7 @@ int tp_display_option(
 struct tp_display;
 
 /* The signals that a display takes are blocked from here on, and wait for tp_display_wait: SIGINT,
- * SIGTERM, SIGHUP, SIGUSR1, SIGCHLD. */
+ * SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD. What o names is borrowed until the end. */
 int tp_display_create(
     const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
 /* Writes what the screen shows to the snapshot's file, where there is one. */
@@ -63,8 +67,9 @@ int tp_display_picture(struct tp_display *d, struct tp_error *e);
 /* Ends it. NULL is fine. */
 void tp_display_finish(struct tp_display *d);
 
-/* Serves until a signal came (SIGUSR1 is dealt with here), the window was closed, or that time
- * (CLOCK_MONOTONIC; INT64_MAX: none): answers 1, the caller looks what it was; or a negative errno.
+/* Serves until a signal came (SIGUSR1 and 2 are dealt with here), the window was closed, or that
+ * time (CLOCK_MONOTONIC; INT64_MAX: none): answers 1, the caller looks what it was; or a negative
+ * errno.
  */
 int tp_display_wait(struct tp_display *d, int64_t until_ns, struct tp_error *e);
 /* A person closed the window: it is to end. */
