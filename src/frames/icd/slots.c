@@ -231,8 +231,7 @@ static void hear(struct tp_slots *s, struct tp_slot *t, uint32_t low, int64_t no
     }
 }
 
-bool tp_slots_registered(
-    struct tp_slots *s, const struct tp_register_frame *answer, int64_t now_ns)
+bool tp_slots_registered(struct tp_slots *s, const struct tp_register_frame *answer, int64_t now_ns)
 {
     struct tp_slot *t = find(s, &answer->buffer, true);
     if (!t)

@@ -85,8 +85,8 @@ void tp_slots_destroy(struct tp_slots *s);
 
 /* A connection, with these capabilities in common. board: NULL: none; stays until disconnected.
  * Slots are registered with it one by one. */
-void tp_slots_connected(struct tp_slots *s, uint64_t capabilities,
-    const struct tp_board_view *board, int64_t now_ns);
+void tp_slots_connected(
+    struct tp_slots *s, uint64_t capabilities, const struct tp_board_view *board, int64_t now_ns);
 /* The server's end closed, and it is tried again: what was on the panel or bound for it is in
  * quarantine, and so is what the compositor gives back until there is a server again. */
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns);
@@ -101,8 +101,8 @@ void tp_slots_register(
  * the fence stays the caller's. Else the fence (-1: none) is the slots'. */
 bool tp_slots_registered(
     struct tp_slots *s, const struct tp_register_frame *answer, int64_t now_ns);
-bool tp_slots_note(struct tp_slots *s, const struct tp_note *note, bool resync, int fence,
-    int64_t now_ns);
+bool tp_slots_note(
+    struct tp_slots *s, const struct tp_note *note, bool resync, int fence, int64_t now_ns);
 bool tp_slots_state(
     struct tp_slots *s, const struct tp_state_frame *answer, int fence, int64_t now_ns);
 /* The screen's timeline: for bounds and predictions. */
@@ -158,9 +158,9 @@ void tp_slots_choose(
 
 struct tp_slots_taken {
     unsigned slot;
-    unsigned n_fences;            /* for the GPU to wait for, moved; 0: nothing */
-    int fences[TP_SLOTS_FENCES];  /* sync files */
-    bool implicit;                /* wait for, or import, what the dma-buf has */
+    unsigned n_fences;           /* for the GPU to wait for, moved; 0: nothing */
+    int fences[TP_SLOTS_FENCES]; /* sync files */
+    bool implicit;               /* wait for, or import, what the dma-buf has */
     bool unsafe;
 };
 /* The guest has it now. choice: of the last call, with a slot. */

@@ -67,8 +67,8 @@ static bool plan(struct tp_acquire *a, const struct tp_slots_choice *c, int64_t 
     return a->plan.start_ns > before_ns && a->plan.start_ns > now_ns;
 }
 
-enum tp_acquire_end tp_acquire_step(struct tp_acquire *a, int64_t now_ns,
-    struct tp_slots_wait *wait, struct tp_acquired *out)
+enum tp_acquire_end tp_acquire_step(
+    struct tp_acquire *a, int64_t now_ns, struct tp_slots_wait *wait, struct tp_acquired *out)
 {
     struct tp_slots_choice c;
     /* The bound is for the panel: what was waited for before counts for nothing. */
@@ -79,8 +79,8 @@ enum tp_acquire_end tp_acquire_step(struct tp_acquire *a, int64_t now_ns,
         return wait_until(a, now_ns, wait, c.for_release ? ON_RELEASE : ON_SLOT);
     }
     if (a->gate && plan(a, &c, now_ns)) {
-        *wait = (struct tp_slots_wait){
-            .until_ns = a->plan.start_ns, .board_index = -1, .fence = -1};
+        *wait =
+            (struct tp_slots_wait){.until_ns = a->plan.start_ns, .board_index = -1, .fence = -1};
         return wait_until(a, now_ns, wait, ON_GATE);
     }
     turn_to(a, BEGUN, now_ns);

@@ -20,7 +20,7 @@
 #include "frames/pace/pace.h"
 
 enum tp_acquire_end {
-    TP_ACQUIRE_TAKEN,     /* VK_SUCCESS, or VK_SUBOPTIMAL_KHR */
+    TP_ACQUIRE_TAKEN, /* VK_SUCCESS, or VK_SUBOPTIMAL_KHR */
     TP_ACQUIRE_WAIT,
     TP_ACQUIRE_NOT_READY, /* VK_NOT_READY: a timeout of 0, and none can be had now */
     TP_ACQUIRE_TIMEOUT,   /* VK_TIMEOUT: a finite one ended */
@@ -51,7 +51,7 @@ void tp_acquire_begin(struct tp_acquire *a, struct tp_slots *s, struct tp_gate *
     uint64_t timeout_ns);
 /* wait: of TP_ACQUIRE_WAIT; until_ns is then no later than the timeout's end, and nothing but the
  * instant is set while only the gate is waited for. out: of TP_ACQUIRE_TAKEN. */
-enum tp_acquire_end tp_acquire_step(struct tp_acquire *a, int64_t now_ns,
-    struct tp_slots_wait *wait, struct tp_acquired *out);
+enum tp_acquire_end tp_acquire_step(
+    struct tp_acquire *a, int64_t now_ns, struct tp_slots_wait *wait, struct tp_acquired *out);
 
 #endif

@@ -9,11 +9,11 @@
 /* How far a slot is from being ready. */
 enum reach {
     READY,
-    GPU_WAITS,  /* can be had now: the GPU waits for the rest */
-    BY_FENCE,   /* all its fences are in hand */
-    BY_SERVER,  /* the server has to say something */
-    BY_CLOCK,   /* in quarantine */
-    BY_OTHERS,  /* compositor or guest has it */
+    GPU_WAITS, /* can be had now: the GPU waits for the rest */
+    BY_FENCE,  /* all its fences are in hand */
+    BY_SERVER, /* the server has to say something */
+    BY_CLOCK,  /* in quarantine */
+    BY_OTHERS, /* compositor or guest has it */
 };
 
 static int64_t later(int64_t a, int64_t b)
@@ -147,7 +147,7 @@ static bool is_idler(const struct tp_slot *a, const struct tp_slot *b)
 }
 
 struct standing {
-    struct tp_slot *ready; /* longest */
+    struct tp_slot *ready;                        /* longest */
     struct tp_slot *gpu, *fence, *server, *clock; /* the first of each, as predicted */
     bool held, queued;
 };
@@ -209,8 +209,7 @@ static int64_t predict(const struct tp_slots *s, const struct tp_slot *t, int64_
     return later(now_ns, tp_vblank_first_line_ns(&s->vblank, t->replaced_ns));
 }
 
-static void wait_for_panel(struct tp_slots *s, const struct standing *o,
-    struct tp_slots_wait *w)
+static void wait_for_panel(struct tp_slots *s, const struct standing *o, struct tp_slots_wait *w)
 {
     /* Whichever comes first of those two wakes; the predicted one may be on a word of the board. */
     const struct tp_slot *first = o->fence;

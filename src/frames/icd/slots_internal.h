@@ -15,9 +15,9 @@ enum tp_slot_place {
 };
 
 enum tp_slot_registration {
-    TP_REG_NONE,   /* never asked for, or refused: nothing is known of it */
-    TP_REG_ASKED,  /* the answer is due */
-    TP_REG_KNOWN,  /* it has an index */
+    TP_REG_NONE,  /* never asked for, or refused: nothing is known of it */
+    TP_REG_ASKED, /* the answer is due */
+    TP_REG_KNOWN, /* it has an index */
 };
 
 struct tp_slot_fence {
@@ -28,10 +28,11 @@ struct tp_slot_fence {
 
 struct tp_slot {
     enum tp_slot_place place;
-    uint64_t order;       /* of its last present; 0: never was */
-    int64_t given_ns;     /* when it came back from guest or compositor */
-    int64_t ready_ns;     /* since when it is known to be ready; INT64_MIN: it is not, or always was */
-    int64_t replaced_ns;  /* when it was learnt that something took its place; INT64_MIN: it was not */
+    uint64_t order;   /* of its last present; 0: never was */
+    int64_t given_ns; /* when it came back from guest or compositor */
+    int64_t ready_ns; /* since when it is known to be ready; INT64_MIN: it is not, or always was */
+    int64_t
+        replaced_ns; /* when it was learnt that something took its place; INT64_MIN: it was not */
     int64_t quarantine_ns; /* until then; INT64_MIN: it is not */
 
     enum tp_slot_registration registration;
@@ -77,8 +78,8 @@ struct tp_slots {
 /* How the panel stands to a slot that nobody else has. */
 enum tp_slot_panel {
     TP_PANEL_FREE,
-    TP_PANEL_FENCED,      /* all its fences are in hand */
-    TP_PANEL_FENCE_AWAY,  /* it is fenced, and not all of them are */
+    TP_PANEL_FENCED,     /* all its fences are in hand */
+    TP_PANEL_FENCE_AWAY, /* it is fenced, and not all of them are */
     TP_PANEL_REPLACED,
     TP_PANEL_SHOWN,
 };

@@ -6,10 +6,11 @@
 #include "base/buf.h"
 #include "frames/pace/gate_internal.h"
 
-#define BOOKED 950u             /* per mille of frames that are ready by the latch that is booked */
-#define MOST_REFRESHES 3u       /* that a frame is given */
+#define BOOKED 990u       /* per mille of frames that are ready by the latch that is booked */
+#define MOST_REFRESHES 3u /* that a frame is given */
 #define LATE_GUEST 8u
 #define COMPOSITOR_STEP_NS 100000
+#define PATIENCE 16 /* frames */
 
 int tp_gate_check(const struct tp_gate_settings *s)
 {
@@ -99,6 +100,7 @@ static void settle(struct tp_gate *g, int64_t ready_ns)
             before = tp_vblank_nearest(&g->vblank, g->last_latch_ns);
         int64_t at = tp_gate_latch_of(g, &g->flights[0], ready_ns, before);
         g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, at);
+        g->scheduled_ns[g->flights[0].id % TP_GATE_MEMORY] = g->last_latch_ns;
     }
     g->last_ready_ns = ready_ns;
     g->n_flights--;
@@ -125,10 +127,12 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         .gate_ns = tp_gate_max(p->grid_ns, release),
         .start_ns = now_ns,
         .latch_ns = INT64_MAX,
+        .commit_ns = TP_GATE_NEVER,
         .entry_ns = TP_GATE_NEVER,
         .return_ns = TP_GATE_NEVER,
         .ready_ns = TP_GATE_NEVER,
         .shown_ns = TP_GATE_NEVER};
+    g->scheduled_ns[id % TP_GATE_MEMORY] = TP_GATE_NEVER;
     if (f->gate_ns == TP_GATE_NEVER)
         f->gate_ns = now_ns;
     if (g->counts.late_guest && g->last_return_ns != TP_GATE_NEVER)
@@ -143,9 +147,11 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         int64_t latch, ready_ns, cost = tp_cost_quantile(&g->cost, BOOKED);
         tp_gate_outlook(g, now_ns, &latch, &ready_ns);
         latch = tp_gate_max(latch, tp_gate_latch_from(g, tp_gate_max(now_ns, release) + cost));
-        if (p->on_grid)
+        if (p->on_grid) {
             latch = tp_gate_max(latch, p->latch_index);
-        else if (cost == 0)
+            f->commit_ns = tp_vblank_latch_ns(&g->vblank, p->latch_index - 1) + 1;
+        }
+        if (!p->on_grid && cost == 0)
             latch = tp_gate_max(latch, tp_gate_latch_from(g, now_ns + 1));
         f->latch_ns = tp_vblank_latch_ns(&g->vblank, latch);
     }
@@ -259,25 +265,59 @@ void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns)
     }
 }
 
+/* Who had it between ready and the latch took so long that it missed the one that it was in time
+ * for, or did not. One that follows the frame before without a gap may have waited for that. */
+static void judge_compositor(
+    struct tp_gate *g, const struct tp_gate_frame *f, int64_t scheduled_ns, int64_t latch)
+{
+    int64_t period = tp_vblank_period_ns(&g->vblank);
+    int64_t had = scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns);
+    const struct tp_gate_frame *before = frame_of(g, f->id - 1);
+    bool queued = before && before->shown_ns != TP_GATE_NEVER &&
+        f->shown_ns - before->shown_ns < period + period / 2;
+    bool missed = tp_vblank_latch_ns(&g->vblank, latch) > scheduled_ns + period / 2;
+    if (missed && !queued && had > g->compositor_ns && had < period)
+        g->compositor_ns = had + COMPOSITOR_STEP_NS;
+    else
+        g->compositor_ns -= g->compositor_ns / 512;
+}
+
+/* Frames that are shown later than scheduled, one like the other, stand in a queue, which would
+ * stay for ever: one refresh is left out. */
+static void judge_queue(struct tp_gate *g, int64_t scheduled_ns, int64_t latch)
+{
+    int64_t late = latch - tp_vblank_nearest(&g->vblank, scheduled_ns);
+    if (late < g->way)
+        g->way = late > 0 ? late : 0;
+    if (late <= g->way && g->behind >= 0)
+        g->behind = 0;
+    else if (++g->behind == PATIENCE)
+        g->behind = -PATIENCE; /* till then what was under way has been shown */
+    if (g->behind != -PATIENCE)
+        return;
+    if (late == g->probed) {
+        g->way = late;
+        g->probed = 0;
+        return;
+    }
+    g->probed = late;
+    g->last_latch_ns =
+        tp_vblank_latch_ns(&g->vblank, tp_vblank_nearest(&g->vblank, g->last_latch_ns) + 1);
+}
+
 void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
 {
     struct tp_gate_frame *f = frame_of(g, frame);
     if (!f || f->shown_ns != TP_GATE_NEVER)
         return;
     f->shown_ns = first_line_ns;
-    if (!tp_gate_has_grid(g) || f->ready_ns == TP_GATE_NEVER)
+    if (!tp_vblank_ticks(&g->vblank) || f->ready_ns == TP_GATE_NEVER)
         return;
-    /* Who had it between ready and the latch took so long that it missed the one that it was in
-     * time for, or did not. */
-    int64_t period = tp_vblank_period_ns(&g->vblank);
     int64_t latch = tp_vblank_nearest(&g->vblank, first_line_ns - g->vblank.lead_ns) -
         (int64_t)g->vblank.pipeline;
-    int64_t missed = tp_vblank_latch_ns(&g->vblank, latch - 1) - f->ready_ns;
-    const struct tp_gate_frame *before = frame_of(g, frame - 1);
-    bool queued = before && before->shown_ns != TP_GATE_NEVER &&
-        first_line_ns - before->shown_ns < period + period / 2;
-    if (missed > g->compositor_ns && missed < period && !queued)
-        g->compositor_ns = missed + COMPOSITOR_STEP_NS;
-    else
-        g->compositor_ns -= g->compositor_ns / 512;
+    int64_t scheduled_ns = g->scheduled_ns[frame % TP_GATE_MEMORY];
+    if (scheduled_ns == TP_GATE_NEVER)
+        return;
+    judge_compositor(g, f, scheduled_ns, latch);
+    judge_queue(g, scheduled_ns, latch);
 }

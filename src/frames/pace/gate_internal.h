@@ -37,10 +37,16 @@ struct tp_gate {
     tp_fine clock; /* the last frame's instant by the cap's clock */
     bool has_clock;
 
+    /* How many refreshes later than scheduled frames are shown. What a skipped refresh does not
+     * make less is not a queue, but the way to the panel. */
+    int64_t way, probed;
+    int behind; /* so many frames in a row were later than that; below 0: not judged yet */
+
     uint64_t ids, last_told; /* the last that was told to be ready */
     int64_t last_return_ns;
     struct tp_gate_frame frames[TP_GATE_MEMORY];
-    unsigned late_acquires; /* 0 to 16: how late the guest acquires, of late */
+    int64_t scheduled_ns[TP_GATE_MEMORY]; /* their latches, as settled; TP_GATE_NEVER */
+    unsigned late_acquires;               /* 0 to 16: how late the guest acquires, of late */
     struct tp_gate_counts counts;
 };
 

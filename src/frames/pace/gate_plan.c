@@ -10,9 +10,9 @@
 #include "frames/pace/cap.h"
 #include "frames/pace/gate_internal.h"
 
-#define OPTIMIST 100u           /* per mille of frames that cost less */
+#define OPTIMIST 100u /* per mille of frames that cost less */
 #define PESSIMIST 990u
-#define MARGIN_NS 1000000       /* latency's, above the pessimist's cost */
+#define MARGIN_NS 1000000 /* latency's, above the pessimist's cost */
 
 /* The frame's buffer is ready then, at the earliest that can be expected. */
 static int64_t expect_ready(
@@ -96,10 +96,13 @@ static int64_t next_latch(const struct tp_gate *g, int64_t last, struct tp_gate_
     return last + tp_cap_steps(from, p->clock, g->vblank.period);
 }
 
-/* How long a frame takes that keeps the guest busy all the time, or longer than a frame may. */
+/* CPU or GPU alone need longer for a frame than there is from one to the next. */
 static bool cannot_hold(const struct tp_gate *g, int64_t refreshes)
 {
     int64_t spacing = refreshes * tp_vblank_period_ns(&g->vblank);
+    uint32_t cap = g->settings.cap_mhz;
+    if (cap > 0 && tp_cap_lock(cap, g->vblank.nominal_ns) == 0)
+        spacing = tp_fine_ns(tp_cap_period(cap));
     return tp_cost_quantile(&g->cpu, 500) > spacing || tp_cost_quantile(&g->gpu, 500) > spacing;
 }
 
@@ -122,8 +125,8 @@ static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_g
     return tp_gate_max(grid, latest - g->extra_ns);
 }
 
-void tp_gate_plan(const struct tp_gate *g, int64_t now_ns, int64_t release_ns, bool gpu,
-    struct tp_gate_plan *out)
+void tp_gate_plan(
+    const struct tp_gate *g, int64_t now_ns, int64_t release_ns, bool gpu, struct tp_gate_plan *out)
 {
     *out = (struct tp_gate_plan){.start_ns = TP_GATE_NEVER,
         .grid_ns = TP_GATE_NEVER,

@@ -73,7 +73,7 @@ void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns);
 /* Its first line was shown. */
 void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns);
 
-/* The frame's own view of its life, for captures and `top`. False: too long ago, or none. */
+/* A frame's life, for the present, captures and `top`. False: too long ago, or none. */
 struct tp_gate_frame {
     uint64_t id;
     int64_t begin_ns; /* when the guest began it: its start; a late guest's, the return of the
@@ -81,6 +81,10 @@ struct tp_gate_frame {
     int64_t gate_ns;  /* max(grid, release): when it was to start */
     int64_t start_ns; /* when it did */
     int64_t latch_ns; /* the latch that was booked; INT64_MAX: without a grid */
+    /* It is to go to the compositor no earlier: one that was given several refreshes and did not
+     * need them would be shown too early. INT64_MIN, or past: at once. Nobody waits for that but
+     * whoever presents; the guest does not. */
+    int64_t commit_ns;
     int64_t entry_ns, return_ns, ready_ns, shown_ns; /* INT64_MIN: not known */
 };
 bool tp_gate_frame(const struct tp_gate *g, uint64_t frame, struct tp_gate_frame *out);

@@ -1,8 +1,8 @@
 #include "frames/pace/vblank.h"
 
-#define STRANGE 3u         /* samples that agree with each other and not with us are right */
-#define COUNTED 64u        /* samples by which a new one's weight has sunk to its least */
-#define PERIOD_SHARE 200   /* another rate is one that differs by more than 1/200 */
+#define STRANGE 3u       /* samples that agree with each other and not with us are right */
+#define COUNTED 64u      /* samples by which a new one's weight has sunk to its least */
+#define PERIOD_SHARE 200 /* another rate is one that differs by more than 1/200 */
 
 /* The index of the last instant of the grid that is at first + k * period and not after t. */
 static int64_t steps(tp_fine since, tp_fine period)
