@@ -221,12 +221,10 @@ int tp_ioctl_get_lease(struct tp_ioctl_call *c, void *arg)
     struct tp_kms *kms = c->kms;
     if (a->pad)
         return -EINVAL;
-    /* An owner has all there is: CRTCs, connectors, planes (drm_mode_get_lease_ioctl). */
+    /* An owner has all objects that there are, of every kind (drm_mode_get_lease_ioctl). */
     uint32_t *out = TP_ARRAY(uint32_t, a->objects_ptr), n = 0;
     for (unsigned id = 1; id <= kms->objects.n; id++) {
-        const struct tp_entry *e = tp_table_get(&kms->objects, id);
-        if (!e || (e->tag != DRM_MODE_OBJECT_CRTC && e->tag != DRM_MODE_OBJECT_CONNECTOR &&
-                   e->tag != DRM_MODE_OBJECT_PLANE))
+        if (!tp_table_get(&kms->objects, id))
             continue;
         if (n < a->count_objects) {
             if (!out)

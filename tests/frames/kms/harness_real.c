@@ -33,6 +33,11 @@ void real_reset(struct file *f)
                  {"GAMMA_LUT", 0}, {"HDR_OUTPUT_METADATA", 0}, {"Colorspace", 0}, {"DPMS", 0}};
     struct lineup l;
     get_lineup(f, &l);
+    /* Nobody may have asked yet what is plugged in. */
+    for (unsigned i = 0; i < l.n_connectors; i++) {
+        struct drm_mode_get_connector probe = {.connector_id = l.connectors[i]};
+        assert_ok(drm(f, DRM_IOCTL_MODE_GETCONNECTOR, &probe));
+    }
     for (unsigned i = 0; i < l.n_crtcs; i++)
         assert_ok(set_crtc(f, l.crtcs[i], 0, 0, 0, NULL, 0, NULL));
     for (unsigned i = 0; i < l.n_planes; i++) {

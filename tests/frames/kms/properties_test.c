@@ -409,7 +409,10 @@ static void a_planes_level_is_the_only_one_that_it_has(void **state)
         uint32_t id;
         uint64_t value, type;
         assert_true(get_property(card, l.planes[i], DRM_MODE_OBJECT_PLANE, "type", NULL, &type));
-        assert_true(get_property(card, l.planes[i], DRM_MODE_OBJECT_PLANE, "zpos", &id, &value));
+        bool has = get_property(card, l.planes[i], DRM_MODE_OBJECT_PLANE, "zpos", &id, &value);
+        if (!has && is_kernels())
+            skip(); /* not every driver has levels */
+        assert_true(has);
         read_property(card, id, &p);
         assert_true(p.info.flags & DRM_MODE_PROP_IMMUTABLE);
         assert_int_equal(p.values[0], value);
@@ -536,7 +539,8 @@ static void the_properties_of_compositors_are_there(void **state)
     for (unsigned i = 0; i < COUNT(crtc); i++)
         property_id(card, o.crtc, crtc[i]);
     for (unsigned i = 0; i < COUNT(connector); i++)
-        property_id(card, o.connector, connector[i]);
+        if (!(is_kernels() && !strcmp(connector[i], "EDID"))) /* a driver without a real screen */
+            property_id(card, o.connector, connector[i]);
     static const char *const ours[] = {"alpha", "pixel blend mode", "FB_DAMAGE_CLIPS"};
     for (unsigned i = 0; !is_real() && i < COUNT(ours); i++)
         property_id(card, o.primary, ours[i]);

@@ -177,13 +177,24 @@ static void leases_are_asked_for_properly(void **state)
     l.pad = 0;
     assert_ok(drm(card, DRM_IOCTL_MODE_LIST_LESSEES, &l));
     assert_int_equal(l.count_lessees, 0);
-    /* Who leased nothing has all there is. */
-    struct lineup all;
-    get_lineup(card, &all);
-    uint32_t ids[128];
+    /* Who leased nothing has all there is, properties and blobs, too. */
+    uint32_t ids[256];
     struct drm_mode_get_lease g = {.objects_ptr = PTR(ids), .count_objects = COUNT(ids)};
     assert_ok(drm(card, DRM_IOCTL_MODE_GET_LEASE, &g));
-    assert_int_equal(g.count_objects, all.n_crtcs + all.n_connectors + all.n_planes);
+    uint32_t n = g.count_objects, active = property_id(card, o.crtc, "ACTIVE");
+    assert_in_range(n, 5, COUNT(ids));
+    const uint32_t some[] = {o.connector, o.encoder, o.crtc, o.primary, active};
+    for (unsigned i = 0; i < COUNT(some); i++) {
+        unsigned at = 0;
+        while (at < n && ids[at] != some[i])
+            at++;
+        assert_int_not_equal(at, n);
+    }
+    uint32_t blob = create_blob(card, "abcd", 4);
+    g.count_objects = 0;
+    assert_ok(drm(card, DRM_IOCTL_MODE_GET_LEASE, &g));
+    assert_int_equal(g.count_objects, n + 1);
+    assert_ok(destroy_blob(card, blob));
     g.pad = 1;
     assert_errno(drm(card, DRM_IOCTL_MODE_GET_LEASE, &g), EINVAL);
 }
