@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -25,6 +27,19 @@ static int make(const char *name, uint64_t bytes)
     return fd;
 }
 
+/* The same memory as a dma-buf, where the kernel makes one of it; -1. */
+static int udmabuf_of(int memfd, uint64_t bytes)
+{
+    struct udmabuf_create of = {
+        .memfd = (uint32_t)memfd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
+    int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
+    if (device < 0)
+        return -1;
+    int fd = ioctl(device, UDMABUF_CREATE, &of);
+    close(device);
+    return fd;
+}
+
 int tp_memory_create(uint64_t bytes)
 {
     int fd = make("turnpike-buffer", bytes);
@@ -33,7 +48,11 @@ int tp_memory_create(uint64_t bytes)
         close(fd);
         return -err;
     }
-    return fd;
+    int dma_buf = fd >= 0 ? udmabuf_of(fd, bytes) : -1;
+    if (dma_buf < 0)
+        return fd;
+    close(fd);
+    return dma_buf;
 }
 
 int tp_memory_of(const void *bytes, size_t n)

@@ -7,7 +7,8 @@
 
 #include "frames/kms/snapshot.h"
 
-/* A memfd of so many bytes that nobody can shrink or grow. Negative errno. */
+/* Memory of so many bytes that nobody can shrink or grow: a dma-buf, which other devices take, where
+ * /dev/udmabuf may be used (whole pages, by default up to 64 MB), else a memfd. Negative errno. */
 int tp_memory_create(uint64_t bytes);
 /* A memfd that holds these bytes, and nothing can change. Negative errno. */
 int tp_memory_of(const void *bytes, size_t n);
