@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "frames/icd/clock.h"
 #include "frames/icd/extension.h"
 #include "frames/icd/target.h"
 #include "frames/icd/vk.h"
@@ -90,7 +91,8 @@
     F(DebugMarkerSetObjectNameEXT)                                                                 \
     F(DebugMarkerSetObjectTagEXT)                                                                  \
     F(SetPrivateData)                                                                              \
-    F(GetPrivateData)
+    F(GetPrivateData)                                                                              \
+    F(DestroyPrivateDataSlot)
 
 #define TP_ICD_MEMBER(name) PFN_vk##name name;
 
@@ -147,6 +149,8 @@ struct tp_icd_device {
     bool can_export_sync_fd; /* out of semaphores: presents give fences */
     VkPhysicalDeviceMemoryProperties memory;
     _Atomic bool lost;
+    struct tp_icd_private *privates; /* what is attached to our objects (object.c); owned */
+    pthread_mutex_t private_lock;
 };
 
 /* A surface of ours; the handle is its address. */
@@ -189,17 +193,41 @@ struct tp_icd_entry {
     }
 
 /* Each file's, ended by a NULL name. */
-extern const struct tp_icd_entry tp_icd_instance_entries[], tp_icd_device_entries[],
-    tp_icd_queue_entries[], tp_icd_object_entries[], tp_icd_surface_entries[],
-    tp_icd_platform_entries[], tp_icd_display_entries[], tp_icd_swapchain_entries[],
-    tp_icd_acquire_entries[], tp_icd_present_entries[], tp_icd_timing_entries[],
-    tp_icd_image_entries[];
+extern const struct tp_icd_entry tp_icd_instance_entries[], tp_icd_physical_entries[],
+    tp_icd_device_entries[], tp_icd_queue_entries[], tp_icd_object_entries[],
+    tp_icd_surface_entries[], tp_icd_platform_entries[], tp_icd_display_entries[],
+    tp_icd_swapchain_entries[], tp_icd_acquire_entries[], tp_icd_present_entries[],
+    tp_icd_timing_entries[], tp_icd_image_entries[];
 
 /* Ours by handle; NULL: not one of ours. */
 struct tp_icd_instance *tp_icd_instance_get(VkInstance handle);
 struct tp_icd_physical *tp_icd_physical_get(VkPhysicalDevice handle);
 struct tp_icd_device *tp_icd_device_get(VkDevice handle);
 struct tp_icd_queue *tp_icd_queue_get(VkQueue handle);
+
+/* Frees what the instance knows of its physical devices, and ends its scan-out connection. */
+void tp_icd_instance_finish(struct tp_icd_instance *i);
+
+/* Frees what is attached to our objects. */
+void tp_icd_private_finish(struct tp_icd_device *d);
+/* The object is gone. */
+void tp_icd_private_forget(struct tp_icd_device *d, uint64_t object);
+
+/* Round a use of the queue: other threads use it too, where acquires are signalled on it. */
+static inline void tp_icd_queue_lock(struct tp_icd_queue *q)
+{
+    if (q->device->share_queues)
+        pthread_mutex_lock(&q->lock);
+}
+static inline void tp_icd_queue_unlock(struct tp_icd_queue *q)
+{
+    if (q->device->share_queues)
+        pthread_mutex_unlock(&q->lock);
+}
+
+/* The driver's device extensions, the caller's to free. */
+VkResult tp_icd_driver_device_extensions(
+    struct tp_icd_instance *i, VkPhysicalDevice handle, VkExtensionProperties **out, uint32_t *n);
 
 /* Vulkan's answer to a negative errno of a target. */
 VkResult tp_icd_result(int err);
@@ -213,8 +241,5 @@ static inline void *tp_icd_find(const void *chain, VkStructureType type)
     }
     return NULL;
 }
-
-/* CLOCK_MONOTONIC, ns. */
-int64_t tp_icd_now_ns(void);
 
 #endif

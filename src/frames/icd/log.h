@@ -5,6 +5,8 @@
 #ifndef TP_FRAMES_ICD_LOG_H
 #define TP_FRAMES_ICD_LOG_H
 
+#include <stdatomic.h>
+
 #include "base/error.h"
 
 void tp_icd_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

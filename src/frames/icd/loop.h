@@ -21,6 +21,8 @@ int tp_loop_create(
     const char *name, int fd, const struct tp_loop_ops *ops, void *data, struct tp_loop **out);
 /* It goes on at once; from any thread, also its own. */
 void tp_loop_wake(struct tp_loop *l);
+/* Another descriptor from the next sleep on; from before or after alone. Borrowed, -1: none. */
+void tp_loop_set_fd(struct tp_loop *l, int fd);
 /* Ends it and waits for that; not from its own thread. NULL is fine. */
 void tp_loop_destroy(struct tp_loop *l);
 

@@ -6,6 +6,8 @@
 #ifndef TP_FRAMES_ICD_VK_H
 #define TP_FRAMES_ICD_VK_H
 
+#include <stdint.h>
+
 /* The same typedefs as in the window systems' own headers, which may be included beside this one.
  */
 typedef struct xcb_connection_t xcb_connection_t;
