@@ -384,6 +384,27 @@ static void a_late_fence_of_an_earlier_use_is_kept_and_proves_nothing(void **dat
     end(&w, 1);
 }
 
+/* All that the first use had was in hand; of the second nothing is. */
+static void what_came_for_one_use_says_nothing_of_the_next(void **data)
+{
+    (void)data;
+    struct world w;
+    begin(&w, 1, FULL, TP_RELEASE_WAIT_GPU);
+    w.signalled[1] = true;
+    for (int use = 0; use < 2; use++) {
+        show(&w, 0);
+        publish(&w, 0);
+        write_word(&w, 0, TP_BOARD_REPLACED);
+        if (use == 0)
+            fence(&w, 0, 1);
+        else
+            write_word(&w, 0, TP_BOARD_FENCED);
+        give_back(&w, 0);
+        assert_int_equal(choose(&w).slot, use == 0 ? 0 : -1);
+    }
+    end(&w, 1);
+}
+
 static void all_fences_of_a_buffer_on_two_screens_are_waited_for(void **data)
 {
     (void)data;
@@ -1024,6 +1045,7 @@ int main(void)
         cmocka_unit_test(free_on_the_board_voids_the_fence),
         cmocka_unit_test(a_lost_final_note_is_waited_for_on_the_board),
         cmocka_unit_test(a_late_fence_of_an_earlier_use_is_kept_and_proves_nothing),
+        cmocka_unit_test(what_came_for_one_use_says_nothing_of_the_next),
         cmocka_unit_test(all_fences_of_a_buffer_on_two_screens_are_waited_for),
         cmocka_unit_test(a_note_twice_or_late_changes_nothing),
         cmocka_unit_test(notes_for_others_are_left_to_the_caller),
