@@ -36,13 +36,19 @@ static void leave(struct tp_android *a, int64_t now)
     a->leave_until_ns = now + (a->panel.pipeline + 2) * period + LEAVE_NS;
 }
 
-/* The screen is there: the newest picture comes back. commit is held. */
-static void come(struct tp_android *a)
+/* The screen is there, if it has not gone again meanwhile: the newest picture comes back. Whoever
+ * is told knows that before SurfaceFlinger has the picture. No lock is held. */
+static void come_back(struct tp_android *a)
 {
-    a->leaving = false;
-    a->direct = true;
-    if (a->picture.n_layers > 0)
-        tp_android_apply(a);
+    tell_away(a, false);
+    pthread_mutex_lock(&a->commit);
+    if (!tp_android_is_away(a)) {
+        a->direct = true;
+        if (a->picture.n_layers > 0)
+            tp_android_apply(a);
+    }
+    pthread_mutex_unlock(&a->commit);
+    tp_android_tell(a);
 }
 
 /* Everything is off the screen, or its time is over: true. commit is held. */
@@ -94,12 +100,11 @@ void tp_android_housekeep(struct tp_android *a, int64_t now_ns)
     } else if (!silent && a->dark) {
         a->dark = false;
         back = !tp_android_is_away(a);
-        if (back)
-            come(a);
+        a->leaving &= !back;
     }
     if (a->leaving)
         gone = left(a, now_ns);
-    else if (!tp_android_is_away(a)) {
+    else if (!tp_android_is_away(a) && !back) {
         watch(a, now_ns);
         if (a->repaint)
             tp_android_apply(a);
@@ -109,7 +114,7 @@ void tp_android_housekeep(struct tp_android *a, int64_t now_ns)
     if (gone)
         tell_away(a, true);
     if (back)
-        tell_away(a, false);
+        come_back(a);
 }
 
 void tp_panel_android_set_window(struct tp_panel *p, void *window)
@@ -126,18 +131,18 @@ void tp_panel_android_set_window(struct tp_panel *p, void *window)
     a->width = window ? a->api.ANativeWindow_getWidth(window) : 0;
     a->height = window ? a->api.ANativeWindow_getHeight(window) : 0;
     bool away = tp_android_is_away(a);
-    if (!away && old != window)
-        come(a);
-    else if (!away)
+    if (!away && old == window)
         tp_android_apply(a); /* another size */
-    else
+    else if (away)
         tp_android_buffers_forget(&a->buffers);
     pthread_mutex_unlock(&a->commit);
     if (old)
         a->api.ANativeWindow_release(old);
     tp_android_tell(a);
-    if (!window || !away)
-        tell_away(a, away);
+    if (!window)
+        tell_away(a, true);
+    else if (!away && old != window)
+        come_back(a);
 }
 
 void tp_panel_android_pause(struct tp_panel *p)
@@ -157,16 +162,13 @@ void tp_panel_android_resume(struct tp_panel *p)
     bool was = a->paused;
     a->paused = false;
     a->said = 0;
-    if (!tp_android_is_away(a)) {
-        if (!was) /* what was not taken is tried again */
-            tp_android_buffers_forget(&a->buffers);
-        come(a);
-    }
     bool away = tp_android_is_away(a);
+    a->leaving &= away;
+    if (!away && !was) /* what was not taken is tried again */
+        tp_android_buffers_forget(&a->buffers);
     pthread_mutex_unlock(&a->commit);
-    tp_android_tell(a);
     if (!away)
-        tell_away(a, false);
+        come_back(a);
 }
 
 void tp_panel_android_repaint(struct tp_panel *p)

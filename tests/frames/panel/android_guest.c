@@ -156,6 +156,10 @@ static void on_away(void *data, bool away)
     g->is_away = away;
     g->away += away;
     g->back += !away;
+    struct double_counts c;
+    double_count(&c);
+    if (!away)
+        g->back_after = c.transactions;
 }
 
 static void on_line(void *data, const char *line)

@@ -45,6 +45,7 @@ struct guest {
     uint64_t ticks, published, refused, short_of, released, fenced, shown, out_of_order;
     uint64_t last_released[2], last_shown;
     uint64_t away, back;
+    uint64_t back_after; /* how many transactions there were when it was told to be back */
     bool is_away;
     bool lenient; /* the screen is off or its surface gone: what is read then is not seen */
     uint64_t torn, twice, unknown, early, backwards;

@@ -162,8 +162,11 @@ static void a_hidden_app_keeps_no_buffer_and_comes_back_with_its_picture(void **
         for (unsigned b = 0; b < GUEST_BUFFERS; b++)
             assert_false(double_reads(inode(b)));
         assert_true(g.ticks >= ticks + 9);
+        uint64_t transactions = seen().transactions;
         tp_panel_android_resume(g.panel);
         assert_false(g.is_away);
+        assert_int_equal(g.back_after, transactions); /* told before SurfaceFlinger has it */
+        assert_int_equal(seen().transactions, transactions + 1);
         steps(3);
         assert_true(double_shown() == inode(last));
         end();
