@@ -51,8 +51,8 @@ static const struct tp_compositor COMPOSITORS[] = {
     {
         .name = "sway",
         .package = "sway",
-        /* Else it keeps a new window's first picture while it gives the window its size, and clients
-         * with two buffers, weston's among them, see both taken and end. */
+        /* Else it keeps a new window's first picture while it gives the window its size, and
+         * clients with two buffers, weston's among them, see both taken and end. */
         .args = {"-D", "noatomic", "-c"},
         .env = {WLROOTS, "TURNPIKE_TTY=1"},
         .config = "xwayland disable\ndefault_border none\ndefault_floating_border none\n"
@@ -70,10 +70,11 @@ static const struct tp_compositor COMPOSITORS[] = {
     {
         .name = "gamescope",
         .package = "gamescope",
+        .elsewhere = "/usr/games/gamescope", /* Debian's; not in root's PATH */
         .args = {"--"},
-        .env = {SEAT, "TURNPIKE_TTY=1"},
-        .never_as_root = true,
-        .runs_command = true,
+        .env = {SEAT, "WLR_LIBINPUT_NO_DEVICES=1", "TURNPIKE_TTY=1"},
+        .runs_command =
+            true, /* its X server takes clients of its own user only: no never_as_root */
     },
 };
 
@@ -113,6 +114,13 @@ const struct tp_compositor *tp_compositor_for_installed(const struct tp_composit
     while (c + 1 < end && !strcmp(c[1].name, c->name) && c[1].from_version <= version)
         c++;
     return c;
+}
+
+const char *tp_compositor_program(const struct tp_compositor *c)
+{
+    if (tp_have_program(c->name))
+        return c->name;
+    return c->elsewhere && tp_have_program(c->elsewhere) ? c->elsewhere : NULL;
 }
 
 void tp_compositor_names(char *out, size_t room)

@@ -10,6 +10,7 @@
 struct tp_compositor {
     const char *name;    /* of --compositor, and of its program */
     const char *package; /* Debian's, for who lacks it */
+    const char *elsewhere; /* where the program is if not in PATH; NULL: nowhere */
     int from_version;    /* of the program; the highest one that is not above it counts */
     const char *args[12];
     const char *env[8]; /* "NAME=value" */
@@ -22,6 +23,8 @@ struct tp_compositor {
 const struct tp_compositor *tp_compositor_find(const char *name);
 /* The row for the version that is installed: asks the program where there is more than one. */
 const struct tp_compositor *tp_compositor_for_installed(const struct tp_compositor *c);
+/* What to execute; NULL: it is not installed. */
+const char *tp_compositor_program(const struct tp_compositor *c);
 /* "none, cage, …" */
 void tp_compositor_names(char *out, size_t room);
 

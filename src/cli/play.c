@@ -220,7 +220,8 @@ static int start_compositor(struct play *p, struct tp_error *e)
     if (!p->a->verbose)
         r = p->log_fd = tp_compositor_open_log(p->folder, e);
     r = r < 0 ? r : 0;
-    tp_cli_list_add(&args, c->name);
+    const char *program = tp_compositor_program(c);
+    tp_cli_list_add(&args, program ? program : c->name);
     for (size_t i = 0; c->args[i]; i++)
         tp_cli_list_add(&args, c->args[i]);
     if (r == 0 && c->config)
@@ -442,7 +443,7 @@ static int run(int argc, char **argv)
     int status = parse(argc, argv, &a);
     if (status)
         return status;
-    if (a.compositor && !tp_have_program(a.compositor->name)) {
+    if (a.compositor && !tp_compositor_program(a.compositor)) {
         char todo[64];
         snprintf(todo, sizeof todo, "apt-get install %s", a.compositor->package);
         tp_fail(&e, TP_STATUS_MISSING, -ENOENT, a.compositor->name, todo, "is not installed here");
