@@ -21,7 +21,8 @@
 
 const char *const TP_COMPOSITOR_PLACEHOLDER[] = {"sh", "-c",
     "unset LD_PRELOAD; cd \"$XDG_RUNTIME_DIR\" && "
-    "printf '%s\\n' \"${WAYLAND_DISPLAY-}\" \"${DISPLAY-}\" >said.new && mv said.new said; "
+    "printf '%s\\n' \"${WAYLAND_DISPLAY-}\" \"${DISPLAY-}\" "
+    "\"${GAMESCOPE_WAYLAND_DISPLAY-}\" >said.new && mv said.new said; "
     "exec sleep infinity",
     NULL};
 
@@ -155,15 +156,15 @@ static bool find_wayland(const char *folder, struct tp_compositor_place *place)
 /* Has the placeholder said where it is? The file is the compositor's user's. */
 static bool hear_placeholder(const char *folder, struct tp_compositor_place *place)
 {
-    char *const lines[] = {place->wayland, place->x11};
-    const size_t room[] = {sizeof place->wayland, sizeof place->x11};
+    char *const lines[] = {place->wayland, place->x11, place->gamescope};
+    const size_t room[] = {sizeof place->wayland, sizeof place->x11, sizeof place->gamescope};
     char *path = tp_join(folder, "said");
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     free(path);
     if (!f)
         return false;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         if (!fgets(lines[i], (int)room[i], f))
             *lines[i] = 0;
         lines[i][strcspn(lines[i], "\n")] = 0;

@@ -8,10 +8,10 @@
 #include "base/error.h"
 
 struct tp_compositor {
-    const char *name;    /* of --compositor, and of its program */
-    const char *package; /* Debian's, for who lacks it */
+    const char *name;      /* of --compositor, and of its program */
+    const char *package;   /* Debian's, for who lacks it */
     const char *elsewhere; /* where the program is if not in PATH; NULL: nowhere */
-    int from_version;    /* of the program; the highest one that is not above it counts */
+    int from_version;      /* of the program; the highest one that is not above it counts */
     const char *args[12];
     const char *env[8]; /* "NAME=value" */
     const char *config; /* written into a file, whose path follows the args; NULL: none */
@@ -31,9 +31,10 @@ void tp_compositor_names(char *out, size_t room);
 /* The command of a compositor that ends with one: says where clients are to connect, and waits. */
 extern const char *const TP_COMPOSITOR_PLACEHOLDER[];
 
-/* Where clients connect: values of WAYLAND_DISPLAY, in the folder, and of DISPLAY; "": none. */
+/* Where clients connect: values of WAYLAND_DISPLAY, in the folder, of DISPLAY, and of
+ * GAMESCOPE_WAYLAND_DISPLAY, for Vulkan drivers of X clients; "": none. */
 struct tp_compositor_place {
-    char wayland[128], x11[32];
+    char wayland[128], x11[32], gamescope[128];
 };
 /* Can clients connect to it, whose XDG_RUNTIME_DIR the folder is? Then fills place. */
 bool tp_compositor_is_ready(

@@ -264,9 +264,10 @@ static int start_command(struct play *p, struct tp_error *e)
     struct tp_cli_list args = {0}, env = {0};
     add_command(p, &args);
     if (p->a->compositor) {
-        static const char *const names[] = {"DISPLAY", "WAYLAND_DISPLAY"};
-        const char *const values[] = {p->place.x11, p->place.wayland};
-        for (size_t i = 0; i < 2; i++)
+        static const char *const names[] = {
+            "DISPLAY", "WAYLAND_DISPLAY", "GAMESCOPE_WAYLAND_DISPLAY"};
+        const char *const values[] = {p->place.x11, p->place.wayland, p->place.gamescope};
+        for (size_t i = 0; i < 3; i++)
             tp_cli_list_add(
                 &env, *values[i] ? keep(p, tp_asprintf("%s=%s", names[i], values[i])) : names[i]);
         tp_cli_list_add(&env, keep(p, tp_asprintf("XDG_RUNTIME_DIR=%s", p->folder)));
