@@ -34,7 +34,8 @@ struct tp_panel_events {
     void (*released)(void *data, uint64_t serial, unsigned layer, int fence);
     /* Scan-out of this serial's picture began. */
     void (*shown)(void *data, uint64_t serial, int64_t first_line_ns);
-    /* The screen went away (app hidden, surface lost) or came back; everything is released. */
+    /* The screen went away (app hidden, surface lost): everything is released. Or came back, and
+     * shows the newest picture that was published. */
     void (*away)(void *data, bool away);
 };
 

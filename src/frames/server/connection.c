@@ -25,6 +25,8 @@ void tp_connection_drop(struct tp_server *s, struct tp_connection *c, const char
         tp_server_log(s, "client %d (uid %u): dropped: %s", (int)c->pid, (unsigned)c->uid, why);
     c->complained = true;
     c->dead = s->some_dead = true;
+    if (c->guest)
+        tp_guest_leave(s, c);
     tp_server_close(s, &c->source);
     for (struct tp_channel_end *k = c->channels; k; k = k->next) {
         tp_server_close(s, &k->source);
@@ -172,21 +174,37 @@ static void open_card(struct tp_server *s, struct tp_connection *c, const struct
     c->refused = too_many ? -EMFILE : tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
 }
 
-static void take_hello(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
+static enum tp_connection_kind kind_of(const struct tp_hello *hello)
+{
+    switch (hello->kind) {
+    case TP_HELLO_SCANOUT:
+        return TP_SCANOUT;
+    case TP_HELLO_CONTROL:
+        return TP_CONTROL;
+    case TP_HELLO_HOTPLUG:
+        return TP_HOTPLUG;
+    }
+    return TP_NEW;
+}
+
+static void take_hello(struct tp_server *s, struct tp_connection *c, struct tp_frame *f)
 {
     struct tp_hello hello;
     uint32_t version;
     int r = tp_hello_parse(f, &hello, &version);
-    if (r == -EPROTO) { /* a card's channels say so; others see the socket close */
+    if (r == -EPROTO && hello.kind == TP_HELLO_CARD) { /* its channels say so */
         c->kind = TP_CARD;
         c->refused = -EPROTO;
         return;
     }
-    if (r == 0 && hello.kind == TP_HELLO_CARD)
+    if (r == -EPROTO)
+        tp_connection_drop(s, c, "it speaks no version that is understood here");
+    else if (r == 0 && hello.kind == TP_HELLO_CARD)
         open_card(s, c, &hello);
-    else if (r == 0 &&
-        is_one_too_many(s, c, hello.kind == TP_HELLO_CONTROL ? TP_CONTROL : TP_HOTPLUG))
+    else if (r == 0 && is_one_too_many(s, c, kind_of(&hello)))
         tp_connection_drop(s, c, "its process has too many connections");
+    else if (r == 0 && hello.kind == TP_HELLO_SCANOUT)
+        tp_guest_greet(s, c, f);
     else if (r == 0 && hello.kind == TP_HELLO_CONTROL)
         tp_control_greet(s, c);
     else if (r == 0 && hello.kind == TP_HELLO_HOTPLUG)
@@ -213,6 +231,9 @@ static void take_frame(struct tp_server *s, struct tp_connection *c, struct tp_f
     case TP_HOTPLUG:
         tp_connection_drop(s, c, "a frame where it has nothing to say");
         break;
+    case TP_SCANOUT:
+        tp_guest_frame(s, c, f);
+        break;
     }
 }
 
@@ -224,7 +245,9 @@ static void on_connection(struct tp_server *s, struct tp_source *self, uint32_t 
         tp_connection_drop(s, c, NULL);
         return;
     }
-    if (events & EPOLLOUT)
+    if (events & EPOLLOUT && c->guest)
+        tp_releases_drained(s->releases, c->guest);
+    else if (events & EPOLLOUT)
         send_kept_events(s, c);
     if (!(events & ~(uint32_t)EPOLLOUT) || !tp_connection_turn(s, c))
         return;
@@ -233,7 +256,9 @@ static void on_connection(struct tp_server *s, struct tp_source *self, uint32_t 
         return;
     if (r < 0) {
         bool left = r == -EPIPE || r == -ECONNRESET;
-        tp_connection_drop(s, c, left ? NULL : "a frame that is none");
+        const char *why =
+            r == -ENOBUFS ? "its descriptors find no place here" : "a frame that is none";
+        tp_connection_drop(s, c, left ? NULL : why);
         return;
     }
     take_frame(s, c, &f);

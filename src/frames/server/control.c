@@ -99,8 +99,7 @@ static int tell_tick(struct tp_server *s, const struct tp_connection *c, const s
         t.sequence = last.sequence;
         t.time_ns = last.time_ns;
     }
-    return tp_frame_send_now(
-        c->source.fd, TP_FRAME_TICK, 0, f->sequence, &part, 1, NULL, 0);
+    return tp_frame_send_now(c->source.fd, TP_FRAME_TICK, 0, f->sequence, &part, 1, NULL, 0);
 }
 
 static int plug(struct tp_server *s, const struct tp_connection *c, const struct tp_frame *f)
@@ -123,7 +122,18 @@ static int plug(struct tp_server *s, const struct tp_connection *c, const struct
     return tp_server_plug(s, asked.output, &o, &e);
 }
 
-void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f)
+static int change(struct tp_server *s, const struct tp_connection *c, struct tp_frame *f)
+{
+    struct tp_scanout_frame setting;
+    if (tp_scanout_decode(f, true, &setting) < 0)
+        return -EINVAL;
+    if (c->uid != 0 && c->uid != geteuid())
+        return -EPERM;
+    tp_releases_setting(s->releases, &setting.u.setting);
+    return 0;
+}
+
+void tp_control_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f)
 {
     int r;
     switch (f->fourcc) {
@@ -134,6 +144,9 @@ void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct
         break;
     case TP_FRAME_PLUG:
         r = answer(c->source.fd, TP_FRAME_PLUG, f->sequence, plug(s, c, f), NULL);
+        break;
+    case TP_FRAME_SETTING:
+        r = answer(c->source.fd, TP_FRAME_SETTING, f->sequence, change(s, c, f), NULL);
         break;
     case TP_FRAME_TICK:
         r = tell_tick(s, c, f);

@@ -10,6 +10,9 @@
  *   TPLG  struct tp_control_plug: plugs an output out or in, or gives it other modes, of which
  * clients hear as a hot-plug. Answer: i32 result, u32 0. -EPERM: the server's own user and root
  * may.
+ *
+ *   TCTL  as on a scan-out connection (docs/protocol.md): a live change, for all guests. Answer:
+ * i32 result, u32 0. -EINVAL; -EPERM: the server's own user and root may.
  */
 #ifndef TP_FRAMES_SERVER_CONTROL_H
 #define TP_FRAMES_SERVER_CONTROL_H

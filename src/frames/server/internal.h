@@ -12,6 +12,7 @@
 #include "frames/server/listen.h"
 #include "frames/server/memory.h"
 #include "frames/server/publisher.h"
+#include "frames/server/releases.h"
 #include "frames/server/server.h"
 #include "frames/wire/hello.h"
 
@@ -24,7 +25,7 @@ struct tp_source {
     int fd; /* owned; -1: closed */
 };
 
-enum tp_connection_kind { TP_NEW, TP_CARD, TP_CONTROL, TP_HOTPLUG };
+enum tp_connection_kind { TP_NEW, TP_CARD, TP_CONTROL, TP_HOTPLUG, TP_SCANOUT };
 
 /* A client's socket. */
 struct tp_connection {
@@ -47,6 +48,9 @@ struct tp_connection {
     unsigned n_channels;
     uint8_t events[TP_EVENT_BYTES]; /* whole drm_events that the socket had no room for */
     size_t event_bytes;
+    /* a scan-out connection's */
+    struct tp_guest *guest;                        /* owned */
+    uint32_t cap_mhz, refresh_mhz[TP_KMS_OUTPUTS]; /* what it wishes */
 };
 
 /* The server's end of a channel. */
@@ -84,11 +88,16 @@ struct tp_server {
     int epoll;
     int spare; /* a descriptor to let go where the table is full, so that a caller can be refused */
     struct tp_listener listener;
-    struct tp_source accepting; /* fd: the listener's, not closed here */
-    struct tp_source notified;  /* eventfd: there is work for the loop */
-    struct tp_source timer;     /* timerfd for calls that time out */
-    int64_t timer_ns;           /* what it is set to */
-    struct tp_source sync;      /* an epoll set of fences that syncobj calls wait for */
+    struct tp_source accepting;   /* fd: the listener's, not closed here */
+    struct tp_source notified;    /* eventfd: there is work for the loop */
+    struct tp_source timer;       /* timerfd for calls that time out */
+    int64_t timer_ns;             /* what it is set to */
+    struct tp_source sync;        /* an epoll set of fences that syncobj calls wait for */
+    struct tp_source releasing;   /* fd: the releases', not closed here */
+    struct tp_releases *releases; /* owned */
+    void (*vote)(void *data, unsigned output, uint32_t refresh_mhz);
+    void *vote_data;
+    uint32_t voted_mhz[TP_KMS_OUTPUTS];
     struct tp_publisher *publishers[TP_KMS_OUTPUTS];
     unsigned n_outputs;
     struct tp_shared_snapshot snapshot;
@@ -133,8 +142,14 @@ size_t tp_connection_unread(struct tp_server *s, struct tp_connection *c);
 
 /* --- control.c --- */
 void tp_control_greet(struct tp_server *s, struct tp_connection *c);
-void tp_control_frame(struct tp_server *s, struct tp_connection *c, const struct tp_frame *f);
+void tp_control_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f);
 void tp_control_finish(struct tp_look *l);
+
+/* --- guest.c --- */
+void tp_guest_greet(struct tp_server *s, struct tp_connection *c, struct tp_frame *f);
+void tp_guest_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f);
+/* Its socket is still open. */
+void tp_guest_leave(struct tp_server *s, struct tp_connection *c);
 
 /* --- channel.c --- */
 /* Takes the descriptor. */

@@ -24,14 +24,19 @@ struct queued {
 
 struct tp_publisher {
     struct tp_panel *panel; /* owned */
+    struct tp_releases *releases;
+    unsigned output;
     void (*notify)(void *data);
     void *notify_data;
     int wake; /* owned eventfd: the thread is to look again */
     pthread_t thread;
     pthread_mutex_t mutex; /* all below */
     bool running, stop;
-    bool publishing; /* somebody is in the panel's publish, with the mutex let go */
-    bool notified;   /* somebody was told that there is something to take, or will be */
+    bool publishing; /* somebody is in the panel's publish, with the mutex let go; out is his */
+    struct tp_kms_scanout out; /* what the panel was given last */
+    uint64_t blank_serial;     /* of the last picture of nothing */
+    bool blank;                /* one is asked for */
+    bool notified;             /* somebody was told that there is something to take, or will be */
     bool to_notify;
     struct queued queue[QUEUE]; /* the oldest first */
     unsigned queued;
@@ -126,16 +131,24 @@ static bool may_publish(const struct tp_publisher *p, const struct tp_kms_scanou
     return p->tick.sequence != p->used_sequence || (s->async && p->panel->can_async);
 }
 
-static int hand_over(struct tp_publisher *p, const struct tp_kms_scanout *s)
+/* The boards and the pending notes go before the panel hears of the picture, and so before anybody
+ * hears that it did. */
+static int hand_over(struct tp_publisher *p, bool blank)
 {
     const struct tp_panel_ops *ops = p->panel->ops;
+    const struct tp_kms_scanout *s = &p->out;
     int r = 0;
     if (s->active && (memcmp(&s->mode, &p->mode, sizeof s->mode) != 0 || s->vrr != p->vrr)) {
         r = ops->set_mode(p->panel, &s->mode, s->vrr);
         p->mode = s->mode;
         p->vrr = s->vrr;
     }
-    return r < 0 ? r : ops->publish(p->panel, s);
+    if (r < 0)
+        return r;
+    tp_releases_before(p->releases, p->output, s, blank);
+    r = ops->publish(p->panel, s);
+    tp_releases_after(p->releases, p->output, s->serial, r);
+    return r;
 }
 
 /* Publishes the latest picture that is ready, if there may be one now. The mutex is held, and let
@@ -151,14 +164,19 @@ static void publish(struct tp_publisher *p)
     const struct tp_kms_scanout *s = p->queue[i - 1].scanout;
     uint64_t serial = s->serial, sequence = p->tick.sequence;
     p->publishing = true;
-    tp_shown_published(&p->shown, serial); /* its first line may be told before this returns */
+    p->out = *s;
+    p->out.serial = tp_releases_serial(p->releases);
+    /* Its first line may be told before this returns. */
+    tp_shown_published(&p->shown, p->out.serial);
     pthread_mutex_unlock(&p->mutex);
-    int r = hand_over(p, s);
+    int r = hand_over(p, false);
     pthread_mutex_lock(&p->mutex);
     p->publishing = false;
     p->used_sequence = sequence;
     if (r < 0)
-        tp_shown_withdraw(&p->shown, serial);
+        tp_shown_withdraw(&p->shown, p->out.serial);
+    if (p->blank)
+        write_event(p->wake);
     if (r == -EAGAIN) /* with the next refresh */
         return;
     for (i = 0; i < p->queued && p->queue[i].scanout->serial != serial; i++)
@@ -166,6 +184,35 @@ static void publish(struct tp_publisher *p)
     drop(p, 0, i < p->queued ? i + 1 : 0);
     /* A screen that is away shows nothing, and its clients go on as if it did. */
     tell_flip(p, serial, r == -ENODEV ? 0 : r);
+}
+
+/* The mutex is held, and let go meanwhile. */
+static void publish_blank(struct tp_publisher *p)
+{
+    if (!p->blank || p->publishing)
+        return;
+    p->blank = false;
+    p->publishing = true;
+    p->out.serial = p->blank_serial = tp_releases_serial(p->releases);
+    p->out.n_layers = 0;
+    p->out.async = p->out.modeset = false;
+    p->out.hdr_metadata = p->out.gamma = NULL;
+    p->out.hdr_metadata_bytes = p->out.gamma_entries = 0;
+    p->used_sequence = p->tick.sequence;
+    pthread_mutex_unlock(&p->mutex);
+    hand_over(p, true);
+    pthread_mutex_lock(&p->mutex);
+    p->publishing = false;
+}
+
+int tp_publisher_blank(struct tp_publisher *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    bool shows = p->out.serial != 0;
+    p->blank = shows;
+    write_event(p->wake);
+    pthread_mutex_unlock(&p->mutex);
+    return shows ? 0 : -ENODEV;
 }
 
 static void on_tick(void *data, const struct tp_panel_tick *t)
@@ -181,30 +228,31 @@ static void on_tick(void *data, const struct tp_panel_tick *t)
     notify(p);
     if (p->queued > 0)
         write_event(p->wake);
+    bool variable = p->vrr;
     unlock(p);
+    tp_releases_tick(p->releases, p->output, t, p->panel, variable);
 }
 
 static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
 {
-    (void)data;
-    (void)serial;
-    (void)layer;
-    if (fence >= 0)
-        close(fence);
+    const struct tp_publisher *p = data;
+    tp_releases_released(p->releases, p->output, serial, layer, fence);
 }
 
 static void on_shown(void *data, uint64_t serial, int64_t first_line_ns)
 {
     struct tp_publisher *p = data;
     pthread_mutex_lock(&p->mutex);
-    tp_shown_first_line(&p->shown, serial, first_line_ns, p->tick.period_ns);
+    if (serial != p->blank_serial)
+        tp_shown_first_line(&p->shown, serial, first_line_ns, p->tick.period_ns);
     pthread_mutex_unlock(&p->mutex);
+    tp_releases_shown(p->releases, p->output, serial);
 }
 
 static void on_away(void *data, bool away)
 {
-    (void)data;
-    (void)away;
+    const struct tp_publisher *p = data;
+    tp_releases_away(p->releases, p->output, away);
 }
 
 void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
@@ -271,6 +319,7 @@ static void *run(void *data)
     pthread_mutex_lock(&p->mutex);
     while (!p->stop) {
         give_up(p, tp_now_ns());
+        publish_blank(p);
         publish(p);
         wait_for_work(p);
     }
@@ -278,8 +327,7 @@ static void *run(void *data)
     return NULL;
 }
 
-void tp_publisher_last_tick(
-    struct tp_publisher *p, struct tp_panel_tick *tick, int64_t *told_ns)
+void tp_publisher_last_tick(struct tp_publisher *p, struct tp_panel_tick *tick, int64_t *told_ns)
 {
     pthread_mutex_lock(&p->mutex);
     *tick = p->tick;
@@ -301,13 +349,15 @@ int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_er
     return p->panel->ops->look(p->panel, out, e);
 }
 
-int tp_publisher_create(struct tp_panel *panel, void (*notify)(void *data), void *data,
-    struct tp_publisher **out, struct tp_error *e)
+int tp_publisher_create(struct tp_panel *panel, struct tp_releases *releases, unsigned output,
+    void (*notify)(void *data), void *data, struct tp_publisher **out, struct tp_error *e)
 {
     static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
     struct tp_publisher *p = tp_calloc(1, sizeof *p);
     *out = NULL;
     p->panel = panel;
+    p->releases = releases;
+    p->output = output;
     p->notify = notify;
     p->notify_data = data;
     pthread_mutex_init(&p->mutex, NULL);

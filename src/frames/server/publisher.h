@@ -8,6 +8,7 @@
 #define TP_FRAMES_SERVER_PUBLISHER_H
 
 #include "frames/panel/panel.h"
+#include "frames/server/releases.h"
 #include "frames/server/server.h"
 
 struct tp_publisher;
@@ -30,22 +31,27 @@ struct tp_publisher_report {
 /*
  * Takes the panel over and starts it. notify: called, on any thread, when there is something to
  * take; tp_publisher_take and _commit may be called from inside it. On failure the panel is
- * destroyed.
+ * destroyed. releases: borrowed; hears of the output's pictures, under serials of its own, and of
+ * what the panel says of them.
  */
-int tp_publisher_create(struct tp_panel *panel, void (*notify)(void *data), void *data,
-    struct tp_publisher **out, struct tp_error *e);
+int tp_publisher_create(struct tp_panel *panel, struct tp_releases *releases, unsigned output,
+    void (*notify)(void *data), void *data, struct tp_publisher **out, struct tp_error *e);
 /* Ends it, the panel too. No commit is told of any more. NULL is fine. */
 void tp_publisher_destroy(struct tp_publisher *p);
 
 /* The scanout stays the caller's, and as it is until it or a later one has been told of. */
 void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s);
 
+/* A picture of nothing, of the server's own, goes to the panel as soon as its thread can: until the
+ * next commit it takes the place of what is shown. Of locks the caller may have any but the
+ * publisher's. -ENODEV: nothing was ever shown. */
+int tp_publisher_blank(struct tp_publisher *p);
+
 /* False: there is nothing to tell. */
 bool tp_publisher_take(struct tp_publisher *p, struct tp_publisher_report *out);
 
 /* The last refresh, and when the panel's thread told of it (CLOCK_MONOTONIC, ns): to measure by. */
-void tp_publisher_last_tick(
-    struct tp_publisher *p, struct tp_panel_tick *tick, int64_t *told_ns);
+void tp_publisher_last_tick(struct tp_publisher *p, struct tp_panel_tick *tick, int64_t *told_ns);
 
 /* What the panel has shown so far. */
 void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out);

@@ -79,6 +79,12 @@ static size_t events_unread(void *data, struct tp_kms_file *file)
     return tp_connection_unread(data, tp_kms_file_data(file));
 }
 
+static int blank(void *data, unsigned output)
+{
+    struct tp_server *s = data;
+    return tp_publisher_blank(s->publishers[output]);
+}
+
 static void commit(void *data, const struct tp_kms_scanout *scanout)
 {
     struct tp_server *s = data;
@@ -199,6 +205,13 @@ static void on_timer(struct tp_server *s, struct tp_source *self, uint32_t event
     tp_kms_expire(s->kms, tp_now_ns());
 }
 
+static void on_releasing(struct tp_server *s, struct tp_source *self, uint32_t events)
+{
+    (void)self;
+    (void)events;
+    tp_releases_ready(s->releases);
+}
+
 static void on_sync(struct tp_server *s, struct tp_source *self, uint32_t events)
 {
     (void)self;
@@ -308,6 +321,10 @@ static void set_limits(struct tp_server *s, struct tp_server_config *c)
         s->limits.per_process = at_most(s->limits.connections / 4, 4, 64);
     if (s->limits.channels == 0)
         s->limits.channels = at_most(room / 8, 16, 64);
+    if (s->limits.guests == 0)
+        s->limits.guests = at_most(room / 32, 8, 32);
+    if (s->limits.registered == 0)
+        s->limits.registered = at_most(room / 16, 16, 64);
     if (s->limits.frames == 0)
         s->limits.frames = 16;
     if (k->files == 0)
@@ -316,6 +333,20 @@ static void set_limits(struct tp_server *s, struct tp_server_config *c)
         k->buffers = at_most(room / 4, 64, 4096);
     if (k->syncobjs == 0)
         k->syncobjs = at_most(room / 8, 64, 4096);
+}
+
+static int make_releases(struct tp_server *s)
+{
+    const struct tp_releases_config config = {
+        .limits = TP_NOTES_LIMITS, .epoll = s->epoll, .blank = blank, .data = s};
+    struct tp_releases_config c = config;
+    c.limits.peers = s->limits.guests;
+    c.limits.buffers = s->limits.registered;
+    int r = tp_releases_create(&c, &s->releases);
+    if (r < 0)
+        return r;
+    s->releasing = (struct tp_source){on_releasing, tp_releases_fd(s->releases)};
+    return tp_releases_watch(s->releases, &s->releasing);
 }
 
 static int make_sources(struct tp_server *s, struct tp_error *e)
@@ -332,6 +363,8 @@ static int make_sources(struct tp_server *s, struct tp_error *e)
         r = tp_server_watch(s, &s->timer, EPOLLIN);
     if (r == 0)
         r = tp_shared_snapshot_init(&s->snapshot);
+    if (r == 0)
+        r = make_releases(s);
     return r < 0 ? tp_fail_errno(e, r, NULL, "the loop's descriptors") : 0;
 }
 
@@ -356,7 +389,8 @@ static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error
         if (!panel)
             return tp_fail(
                 e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "output %u has no panel", s->n_outputs);
-        r = tp_publisher_create(panel, on_news, s, &s->publishers[s->n_outputs], e);
+        r = tp_publisher_create(
+            panel, s->releases, s->n_outputs, on_news, s, &s->publishers[s->n_outputs], e);
         if (r < 0)
             return r;
     }
@@ -381,7 +415,9 @@ int tp_server_create(
     *out = NULL;
     s->log = c.log;
     s->log_data = c.log_data;
-    s->listener.fd = s->listener.lock = s->accepting.fd = -1;
+    s->vote = c.vote;
+    s->vote_data = c.vote_data;
+    s->listener.fd = s->listener.lock = s->accepting.fd = s->releasing.fd = -1;
     s->sync = (struct tp_source){on_sync, -1};
     s->timer_ns = INT64_MAX;
     s->event_cost = weigh_event();
@@ -453,6 +489,22 @@ void tp_server_count(struct tp_server *s, struct tp_server_counts *out)
     out->connections = s->n_connections;
     out->channels = s->n_channels;
     leave(s);
+    struct tp_notes_counts notes;
+    tp_releases_count(s->releases, &notes);
+    out->guests = notes.peers;
+    out->registered = notes.registrations;
+    out->read = notes.uses;
+    out->release_fences = notes.fences;
+}
+
+void tp_server_notes(struct tp_server *s, struct tp_server_notes *out)
+{
+    struct tp_notes_counts notes;
+    tp_releases_count(s->releases, &notes);
+    *out = (struct tp_server_notes){.pending = notes.pending,
+        .final = notes.final,
+        .lost = notes.coalesced + notes.lost_fences,
+        .resynced = notes.resync};
 }
 
 static void close_fd(int fd)
@@ -475,6 +527,7 @@ void tp_server_destroy(struct tp_server *s)
     tp_control_finish(&s->look);
     for (unsigned i = 0; i < s->n_outputs; i++)
         tp_publisher_destroy(s->publishers[i]);
+    tp_releases_destroy(s->releases);
     tp_kms_destroy(s->kms);
     tp_shared_snapshot_finish(&s->snapshot);
     leave(s);

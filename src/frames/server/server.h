@@ -18,6 +18,8 @@ struct tp_server_limits {
     unsigned connections; /* 256, of all kinds */
     unsigned per_process; /* a quarter of them: of one kind, of one process */
     unsigned channels;    /* 64, of one card */
+    unsigned guests;      /* 32 scan-out connections */
+    unsigned registered;  /* 64 buffers, of one of those */
     unsigned frames;      /* 16: handled of one client before the others' turn */
 };
 
@@ -35,6 +37,10 @@ struct tp_server_config {
      * time, from inside the server. */
     void (*log)(void *data, const char *line);
     void *log_data;
+    /* By what those who draw say of their caps, this refresh of a mode of the output's suits them
+     * best; 0: none of them says anything. From inside the server, as log; NULL: nobody minds. */
+    void (*vote)(void *data, unsigned output, uint32_t refresh_mhz);
+    void *vote_data;
 };
 
 /* -EADDRINUSE: another server has the path. -EINVAL (INPUT) for a path or a device that cannot be.
@@ -82,7 +88,18 @@ void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_serve
 struct tp_server_counts {
     struct tp_kms_counts kms;
     unsigned connections, channels;
+    unsigned guests, registered; /* scan-out connections; their buffers */
+    unsigned read,
+        release_fences; /* buffers in layers that panels read or may read; fences of theirs */
 };
 void tp_server_count(struct tp_server *s, struct tp_server_counts *out);
+
+/* What guests were told of their buffers, so far. */
+struct tp_server_notes {
+    uint64_t pending, final; /* sent */
+    uint64_t lost;           /* that did not go, or went without their fence */
+    uint64_t resynced;       /* sent in place of those that did not go */
+};
+void tp_server_notes(struct tp_server *s, struct tp_server_notes *out);
 
 #endif

@@ -20,6 +20,8 @@ struct tp_server *server;
 unsigned n_logged, n_published;
 struct tp_kms_scanout published;
 int publish_answers;
+void (*on_publish)(const struct tp_kms_scanout *s);
+bool panel_blocks;
 
 static struct {
     struct tp_panel panel;
@@ -27,6 +29,7 @@ static struct {
     void *data;
     uint64_t sequence;
     int64_t time_ns;
+    bool publishing;
 } fake;
 static unsigned descriptors_before;
 
@@ -45,6 +48,10 @@ static int fake_start(
 static int fake_publish(struct tp_panel *p, const struct tp_kms_scanout *s)
 {
     (void)p;
+    fake.publishing = true; /* the server has its lock, or may */
+    if (on_publish)
+        on_publish(s);
+    fake.publishing = false;
     if (publish_answers < 0)
         return publish_answers;
     published = *s;
@@ -84,6 +91,30 @@ void tick(void)
     pump();
 }
 
+static void settle(void)
+{
+    if (!fake.publishing)
+        pump();
+}
+
+void panel_released(uint64_t serial, unsigned layer, int fence)
+{
+    fake.events->released(fake.data, serial, layer, fence);
+    settle();
+}
+
+void panel_shown(uint64_t serial)
+{
+    fake.events->shown(fake.data, serial, fake.time_ns);
+    settle();
+}
+
+void panel_away(bool away)
+{
+    fake.events->away(fake.data, away);
+    settle();
+}
+
 uint64_t last_sequence(void)
 {
     return fake.sequence;
@@ -113,11 +144,13 @@ void start_server(const struct tp_server_config *more)
 {
     struct tp_server_config c = more ? *more : (struct tp_server_config){.path = NULL};
     struct tp_error e = {0};
-    fake.panel = (struct tp_panel){.ops = &fake_ops, .never_blocks = true};
+    fake.panel = (struct tp_panel){
+        .ops = &fake_ops, .never_blocks = !panel_blocks, .lead_ns = 1000000, .pipeline = 1};
     fake.sequence = 0;
     fake.time_ns = tp_now_ns();
     n_published = n_logged = 0;
     publish_answers = 0;
+    on_publish = NULL;
     c.kms.n_outputs = 1;
     c.kms.outputs[0].connected = true;
     c.kms.outputs[0].n_modes = 1;
@@ -151,6 +184,8 @@ int teardown_server(void **state)
     server = NULL;
     assert_int_equal(c.connections, 0);
     assert_int_equal(c.channels, 0);
+    assert_int_equal(c.guests, 0);
+    assert_int_equal(c.registered, 0);
     assert_int_equal(c.kms.files, 0);
     assert_int_equal(c.kms.fbs, 0);
     assert_int_equal(c.kms.buffers, 0);
@@ -300,19 +335,32 @@ bool hung_up(int fd)
     return n == 0 || (n < 0 && errno != EAGAIN);
 }
 
+static uint32_t add_fb(struct peer *p, uint32_t handle)
+{
+    struct drm_mode_fb_cmd2 f = {.width = WIDTH,
+        .height = HEIGHT,
+        .pixel_format = DRM_FORMAT_XRGB8888,
+        .handles = {handle},
+        .pitches = {WIDTH * 4}};
+    assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_ADDFB2, &f), 0);
+    struct drm_gem_close c = {.handle = handle};
+    assert_int_equal(peer_ioctl(p, DRM_IOCTL_GEM_CLOSE, &c), 0);
+    return f.fb_id;
+}
+
 uint32_t make_fb(struct peer *p)
 {
     struct drm_mode_create_dumb d = {.width = WIDTH, .height = HEIGHT, .bpp = 32};
     assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_CREATE_DUMB, &d), 0);
-    struct drm_mode_fb_cmd2 f = {.width = WIDTH,
-        .height = HEIGHT,
-        .pixel_format = DRM_FORMAT_XRGB8888,
-        .handles = {d.handle},
-        .pitches = {d.pitch}};
-    assert_int_equal(peer_ioctl(p, DRM_IOCTL_MODE_ADDFB2, &f), 0);
-    struct drm_gem_close c = {.handle = d.handle};
-    assert_int_equal(peer_ioctl(p, DRM_IOCTL_GEM_CLOSE, &c), 0);
-    return f.fb_id;
+    assert_int_equal(d.pitch, WIDTH * 4);
+    return add_fb(p, d.handle);
+}
+
+uint32_t import_fb(struct peer *p, int memory)
+{
+    struct drm_prime_handle h = {.fd = memory};
+    assert_int_equal(peer_ioctl(p, DRM_IOCTL_PRIME_FD_TO_HANDLE, &h), 0);
+    return add_fb(p, h.handle);
 }
 
 static void get_ids(struct peer *p, uint32_t *crtc, uint32_t *connector)

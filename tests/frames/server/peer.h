@@ -45,6 +45,15 @@ uint64_t last_sequence(void);
 extern unsigned n_published;
 extern struct tp_kms_scanout published;
 extern int publish_answers;
+/* Called from inside publish; NULL. */
+extern void (*on_publish)(const struct tp_kms_scanout *s);
+/* The panel of the next server may block: a thread of the server's publishes. */
+extern bool panel_blocks;
+
+/* What the panel tells; also from inside publish. */
+void panel_released(uint64_t serial, unsigned layer, int fence);
+void panel_shown(uint64_t serial);
+void panel_away(bool away);
 
 /* --- a client --- */
 
@@ -79,6 +88,9 @@ bool hung_up(int fd);
 /* A dumb buffer with a framebuffer as large as the mode; and a mode set on it. */
 uint32_t make_fb(struct peer *p);
 uint32_t light_up(struct peer *p);
+/* A framebuffer on memory from elsewhere, of as many bytes. */
+#define FB_BYTES (64u * 48u * 4u)
+uint32_t import_fb(struct peer *p, int memory);
 int page_flip(struct peer *p, uint32_t fb, uint64_t user_data);
 
 #endif
