@@ -171,6 +171,11 @@ static inline struct tp_icd_surface *tp_icd_surface_of(VkSurfaceKHR handle)
 VkResult tp_icd_surface_create(
     struct tp_icd_instance *instance, struct tp_target *target, VkSurfaceKHR *out);
 
+/* What its target says; VkResults, of which "lost" stays. *out of formats: the caller's to free. */
+VkResult tp_icd_surface_query(struct tp_icd_surface *s, struct tp_target_caps *out);
+VkResult tp_icd_surface_formats(
+    struct tp_icd_surface *s, struct tp_target_format **out, uint32_t *n);
+
 /* An intercepted function. */
 struct tp_icd_entry {
     const char *name;
@@ -187,6 +192,8 @@ struct tp_icd_entry {
 #define TP_WHEN_SHARED (UINT64_C(1) << 63) /* device->share_queues */
 /* Only where the driver has that function itself. */
 #define TP_WHEN_DRIVER (UINT64_C(1) << 62)
+/* Where none of the extensions is on: the driver's own. */
+#define TP_ELSE_DRIVER (UINT64_C(1) << 61)
 #define TP_ENTRY(name, function, level, when)                                                      \
     {                                                                                              \
         "vk" name, (PFN_vkVoidFunction)(function), level, when                                     \

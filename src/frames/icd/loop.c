@@ -47,11 +47,21 @@ static void *run(void *arg)
     return NULL;
 }
 
+int tp_thread_start(pthread_t *out, void *(*start)(void *), void *data)
+{
+    sigset_t all, old;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int r = -pthread_create(out, NULL, start, data);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return r;
+}
+
 int tp_loop_create(
     const char *name, int fd, const struct tp_loop_ops *ops, void *data, struct tp_loop **out)
 {
     struct tp_loop *l = calloc(1, sizeof *l);
-    sigset_t all, old;
     int r;
 
     if (!l)
@@ -64,11 +74,8 @@ int tp_loop_create(
         free(l);
         return r;
     }
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     *out = l; /* before its thread may ask for it */
-    r = -pthread_create(&l->thread, NULL, run, l);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    r = tp_thread_start(&l->thread, run, l);
     if (r) {
         *out = NULL;
         close(l->wake);

@@ -2,7 +2,11 @@
 #ifndef TP_FRAMES_ICD_LOOP_H
 #define TP_FRAMES_ICD_LOOP_H
 
+#include <pthread.h>
 #include <stdint.h>
+
+/* A thread in a process of somebody else's: no signal of the process comes to it. -errno. */
+int tp_thread_start(pthread_t *out, void *(*run)(void *), void *data);
 
 struct tp_loop;
 

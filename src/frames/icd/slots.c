@@ -94,6 +94,8 @@ enum tp_slot_panel tp_slot_panel(const struct tp_slots *s, const struct tp_slot 
     if (!s->config.release || s->server != TP_SERVER_UP || t->registration == TP_REG_NONE)
         return TP_PANEL_FREE;
     bool board = tp_slot_word(s, t, &low);
+    if (!board && s->has_board && t->registration == TP_REG_KNOWN && t->presented)
+        return TP_PANEL_REPLACED; /* a server that is about to go takes its words back first */
     if (!board && t->unheard)
         return TP_PANEL_REPLACED;
     if (!board && (!t->low_known || t->spent))
@@ -172,7 +174,7 @@ void tp_slots_register(
     t->name = *name;
     t->name.index = TP_BUFFER_NO_INDEX;
     t->registration = TP_REG_ASKED;
-    t->unheard = t->order > 0 && t->place != TP_PLACE_ACQUIRED;
+    t->unheard = t->presented = t->order > 0 && t->place != TP_PLACE_ACQUIRED;
     forget_notes(t);
 }
 
@@ -331,6 +333,7 @@ int tp_slots_presented(struct tp_slots *s, unsigned slot, int64_t now_ns)
         return -EINVAL;
     t->place = TP_PLACE_QUEUED;
     t->order = ++s->orders;
+    t->presented = true;
     t->unheard = t->registration == TP_REG_ASKED;
     return 0;
 }

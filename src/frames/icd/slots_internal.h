@@ -37,6 +37,7 @@ struct tp_slot {
 
     enum tp_slot_registration registration;
     struct tp_buffer_name name;
+    bool presented; /* since it was registered, or it was then with somebody else */
     bool unheard; /* presented, or asked for anew, and the server has not said yet how it stands */
 
     /* What notes and answers say: all there is without a board. */

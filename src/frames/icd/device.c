@@ -1,0 +1,302 @@
+/* vkCreateDevice: what the driver gets to see, the queues, and how acquires are signalled. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "frames/icd/enumerate.h"
+#include "frames/icd/internal.h"
+#include "frames/icd/log.h"
+#include "frames/icd/map.h"
+
+static struct tp_map devices = TP_MAP_INIT, queues = TP_MAP_INIT;
+
+struct tp_icd_device *tp_icd_device_get(VkDevice handle)
+{
+    return tp_map_get(&devices, handle);
+}
+
+struct tp_icd_queue *tp_icd_queue_get(VkQueue handle)
+{
+    return tp_map_get(&queues, handle);
+}
+
+/*
+ * Our feature structs come out of the application's chain for the time of the call, and go back in:
+ * a driver that knows one and lacks the feature would refuse the device. (The structs cannot be
+ * copied: nobody knows the sizes of all.)
+ */
+enum { MAX_OURS = 8 };
+struct unlinked {
+    VkBaseOutStructure *before[MAX_OURS], *ours[MAX_OURS];
+    unsigned n;
+};
+
+static bool is_our_feature(VkStructureType type)
+{
+    return type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR ||
+        type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR ||
+        type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SWAPCHAIN_MAINTENANCE_1_FEATURES_EXT ||
+        type == TP_VK_FIFO_LATEST_READY_FEATURES;
+}
+
+static void unlink_ours(VkDeviceCreateInfo *info, struct unlinked *u)
+{
+    VkBaseOutStructure *before = (VkBaseOutStructure *)info, *s;
+
+    u->n = 0;
+    while ((s = before->pNext)) {
+        if (u->n < MAX_OURS && is_our_feature(s->sType)) {
+            u->before[u->n] = before;
+            u->ours[u->n++] = s;
+            before->pNext = s->pNext;
+        } else {
+            before = s;
+        }
+    }
+}
+
+static void link_ours(struct unlinked *u)
+{
+    while (u->n > 0) {
+        u->n--;
+        u->before[u->n]->pNext = u->ours[u->n];
+    }
+}
+
+/* The queues of the application, and one more for us where a family has one left. */
+struct queue_plan {
+    VkDeviceQueueCreateInfo *infos;
+    float *priorities; /* of the family with our queue */
+    uint32_t own_family, own_index;
+    bool own;
+    uint32_t n_queues; /* without ours */
+};
+
+static uint32_t asked_of(const VkDeviceCreateInfo *info, uint32_t family)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+        if (info->pQueueCreateInfos[i].queueFamilyIndex == family)
+            n += info->pQueueCreateInfos[i].queueCount;
+    }
+    return n;
+}
+
+static bool plan_own(struct tp_icd_physical *p, struct queue_plan *plan, uint32_t n)
+{
+    VkQueueFamilyProperties families[32];
+    uint32_t n_families = 32;
+    VkDeviceCreateInfo as_asked = {.queueCreateInfoCount = n, .pQueueCreateInfos = plan->infos};
+
+    p->instance->vk.GetPhysicalDeviceQueueFamilyProperties(p->handle, &n_families, families);
+    for (uint32_t i = 0; i < n && !plan->own; i++) {
+        VkDeviceQueueCreateInfo *info = &plan->infos[i];
+        uint32_t family = info->queueFamilyIndex;
+        if (info->flags || family >= n_families ||
+            asked_of(&as_asked, family) >= families[family].queueCount)
+            continue;
+        plan->priorities = calloc(info->queueCount + 1, sizeof *plan->priorities);
+        if (!plan->priorities)
+            return false;
+        memcpy(
+            plan->priorities, info->pQueuePriorities, info->queueCount * sizeof *plan->priorities);
+        info->pQueuePriorities = plan->priorities;
+        plan->own = true;
+        plan->own_family = family;
+        plan->own_index = info->queueCount++;
+    }
+    return true;
+}
+
+static bool plan_queues(struct tp_icd_physical *p, const VkDeviceCreateInfo *info, bool want_own,
+    struct queue_plan *plan)
+{
+    *plan = (struct queue_plan){0};
+    plan->infos = calloc(info->queueCreateInfoCount + 1, sizeof *plan->infos);
+    if (!plan->infos)
+        return false;
+    memcpy(plan->infos, info->pQueueCreateInfos, info->queueCreateInfoCount * sizeof *plan->infos);
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++)
+        plan->n_queues += info->pQueueCreateInfos[i].queueCount;
+    return !want_own || plan_own(p, plan, info->queueCreateInfoCount);
+}
+
+static bool find_functions(struct tp_icd_device *d)
+{
+    PFN_vkGetDeviceProcAddr get = d->instance->vk.GetDeviceProcAddr;
+    bool all = true;
+
+#define FIND(name)                                                                                 \
+    d->vk.name = (PFN_vk##name)get(d->handle, "vk" #name);                                         \
+    all = all && d->vk.name;
+#define FIND_MAYBE(name)                                                                           \
+    d->vk.name = (PFN_vk##name)get(d->handle, "vk" #name);                                         \
+    if (!d->vk.name)                                                                               \
+        d->vk.name = (PFN_vk##name)get(d->handle, "vk" #name "KHR");                               \
+    if (!d->vk.name)                                                                               \
+        d->vk.name = (PFN_vk##name)get(d->handle, "vk" #name "EXT");
+    TP_ICD_DEVICE_FUNCTIONS(FIND)
+    TP_ICD_DEVICE_FUNCTIONS_MAYBE(FIND_MAYBE)
+    return all;
+}
+
+static VkQueue get_queue(
+    struct tp_icd_device *d, VkDeviceQueueCreateFlags flags, uint32_t family, uint32_t index)
+{
+    VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+        .flags = flags,
+        .queueFamilyIndex = family,
+        .queueIndex = index};
+    VkQueue queue = NULL;
+
+    if (!flags)
+        d->vk.GetDeviceQueue(d->handle, family, index, &queue);
+    else if (d->vk.GetDeviceQueue2)
+        d->vk.GetDeviceQueue2(d->handle, &info, &queue);
+    return queue;
+}
+
+static VkResult know_queues(
+    struct tp_icd_device *d, const VkDeviceCreateInfo *info, const struct queue_plan *plan)
+{
+    d->queues = calloc(plan->n_queues + 1, sizeof *d->queues);
+    if (!d->queues)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
+        for (uint32_t k = 0; k < info->pQueueCreateInfos[i].queueCount; k++) {
+            struct tp_icd_queue *q = &d->queues[d->n_queues];
+            q->family = info->pQueueCreateInfos[i].queueFamilyIndex;
+            q->index = k;
+            q->handle = get_queue(d, info->pQueueCreateInfos[i].flags, q->family, k);
+            q->device = d;
+            if (!q->handle)
+                continue;
+            pthread_mutex_init(&q->lock, NULL);
+            d->n_queues++;
+            if (tp_map_put(&queues, q->handle, q))
+                return VK_ERROR_OUT_OF_HOST_MEMORY;
+        }
+    }
+    if (plan->own) {
+        d->own = &d->queues[d->n_queues];
+        d->own->family = plan->own_family;
+        d->own->index = plan->own_index;
+        d->own->device = d;
+        d->own->handle = get_queue(d, 0, plan->own_family, plan->own_index);
+        pthread_mutex_init(&d->own->lock, NULL);
+    }
+    return VK_SUCCESS;
+}
+
+static void forget(struct tp_icd_device *d)
+{
+    for (uint32_t i = 0; i < d->n_queues; i++) {
+        tp_map_remove(&queues, d->queues[i].handle);
+        pthread_mutex_destroy(&d->queues[i].lock);
+    }
+    if (d->own)
+        pthread_mutex_destroy(&d->own->lock);
+    tp_icd_private_finish(d);
+    free(d->queues);
+    free(d);
+}
+
+static void choose_signals(struct tp_icd_device *d)
+{
+    struct tp_icd_physical *p = d->physical;
+
+    d->can_import_sync_fd = p->import_semaphore_sync_fd && p->import_fence_sync_fd &&
+        d->vk.ImportSemaphoreFdKHR && d->vk.ImportFenceFdKHR;
+    d->can_export_sync_fd = p->export_semaphore_sync_fd && d->vk.GetSemaphoreFdKHR;
+    d->share_queues = d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !d->can_import_sync_fd && !d->own;
+}
+
+/* The driver's device, with its functions found and its queues known. */
+static VkResult make(
+    struct tp_icd_device *d, const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator)
+{
+    struct tp_icd_physical *p = d->physical;
+    bool sync_fd = p->import_semaphore_sync_fd && p->import_fence_sync_fd;
+    VkDeviceCreateInfo changed = *info;
+    VkExtensionProperties *theirs = NULL;
+    const char **names = NULL;
+    struct queue_plan plan = {0};
+    struct unlinked unlinked;
+    uint32_t n = 0;
+
+    VkResult r = tp_icd_driver_device_extensions(d->instance, p->handle, &theirs, &n);
+    if (r == VK_SUCCESS)
+        r = tp_icd_translate_extensions(info->ppEnabledExtensionNames, info->enabledExtensionCount,
+            theirs, n, p->offers, TP_NEED_N_INSTANCE, TP_NEED_N, &names,
+            &changed.enabledExtensionCount, &d->enabled);
+    free(theirs);
+    if (r == VK_SUCCESS &&
+        !plan_queues(p, info, d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !sync_fd, &plan))
+        r = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (r == VK_SUCCESS) {
+        changed.ppEnabledExtensionNames = names;
+        changed.pQueueCreateInfos = plan.infos;
+        unlink_ours(&changed, &unlinked);
+        r = d->instance->vk.CreateDevice(p->handle, &changed, allocator, &d->handle);
+        link_ours(&unlinked);
+    }
+    if (r == VK_SUCCESS && !find_functions(d)) {
+        tp_icd_log("the driver lacks functions of Vulkan 1.0");
+        r = VK_ERROR_INITIALIZATION_FAILED;
+    }
+    if (r == VK_SUCCESS)
+        r = know_queues(d, info, &plan);
+    free(names);
+    free(plan.infos);
+    free(plan.priorities);
+    return r;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
+    const VkDeviceCreateInfo *info, const VkAllocationCallbacks *allocator, VkDevice *out)
+{
+    struct tp_icd_physical *p = tp_icd_physical_get(handle);
+    struct tp_icd_device *d = calloc(1, sizeof *d);
+
+    if (!d)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    d->physical = p;
+    d->instance = p->instance;
+    pthread_mutex_init(&d->private_lock, NULL);
+    VkResult r = make(d, info, allocator);
+    if (r == VK_SUCCESS && tp_map_put(&devices, d->handle, d))
+        r = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (r != VK_SUCCESS) {
+        if (d->handle && d->vk.DestroyDevice)
+            d->vk.DestroyDevice(d->handle, allocator);
+        forget(d);
+        return r;
+    }
+    p->instance->vk.GetPhysicalDeviceMemoryProperties(handle, &d->memory);
+    choose_signals(d);
+    *out = d->handle;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_device(
+    VkDevice handle, const VkAllocationCallbacks *allocator)
+{
+    struct tp_icd_device *d = tp_map_remove(&devices, handle);
+
+    if (!d)
+        return;
+    d->vk.DestroyDevice(handle, allocator);
+    forget(d);
+}
+
+__attribute__((destructor)) static void finish(void)
+{
+    tp_map_finish(&devices);
+    tp_map_finish(&queues);
+}
+
+const struct tp_icd_entry tp_icd_device_entries[] = {
+    TP_ENTRY("CreateDevice", create_device, TP_LEVEL_PHYSICAL, 0),
+    TP_ENTRY("DestroyDevice", destroy_device, TP_LEVEL_DEVICE, 0),
+    {0},
+};

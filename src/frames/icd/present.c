@@ -1,0 +1,381 @@
+/*
+ * vkQueuePresentKHR. The submit that waits for the guest's semaphores gives a sync file, which goes
+ * to the target with the picture; or, where driver or target have no such thing, a fence, for which
+ * a thread of the swapchain waits.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frames/icd/fence.h"
+#include "frames/icd/loop.h"
+#include "frames/icd/swapchain.h"
+
+/* What the chain of a present says of one of its swapchains. */
+struct asked {
+    uint64_t id;
+    const VkPresentTimeGOOGLE *time;
+    const VkPresentRegionKHR *region;
+    VkFence fence;
+    VkPresentModeKHR mode;
+};
+
+static struct asked ask(const VkPresentInfoKHR *info, uint32_t i, const struct tp_icd_swapchain *c)
+{
+    const VkPresentIdKHR *ids = tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_PRESENT_ID_KHR);
+    const VkPresentTimesInfoGOOGLE *times =
+        tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_PRESENT_TIMES_INFO_GOOGLE);
+    const VkPresentRegionsKHR *regions =
+        tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_PRESENT_REGIONS_KHR);
+    const VkSwapchainPresentFenceInfoEXT *fences =
+        tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_FENCE_INFO_EXT);
+    const VkSwapchainPresentModeInfoEXT *modes =
+        tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODE_INFO_EXT);
+
+    return (struct asked){
+        .id = ids && ids->pPresentIds ? ids->pPresentIds[i] : 0,
+        .time = times && times->pTimes ? &times->pTimes[i] : NULL,
+        .region = regions && regions->pRegions ? &regions->pRegions[i] : NULL,
+        .fence = fences ? fences->pFences[i] : VK_NULL_HANDLE,
+        .mode = modes && c->mode_may_change ? modes->pPresentModes[i] : c->mode,
+    };
+}
+
+/* --- the submit --- */
+
+static bool direct(const struct tp_icd_swapchain *c)
+{
+    return c->device->can_export_sync_fd && c->takes_fences && c->pool.kind != TP_BUFFER_COPY;
+}
+
+/* The image's fence, not signalled and not in use. */
+static VkResult prepare_fence(struct tp_icd_device *d, struct tp_icd_image *image)
+{
+    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+
+    if (!image->fence)
+        return d->vk.CreateFence(d->handle, &info, NULL, &image->fence);
+    if (!image->fence_in_use)
+        return VK_SUCCESS;
+    VkResult r = d->vk.WaitForFences(d->handle, 1, &image->fence, VK_TRUE, UINT64_MAX);
+    if (r == VK_SUCCESS)
+        r = d->vk.ResetFences(d->handle, 1, &image->fence);
+    image->fence_in_use = r != VK_SUCCESS;
+    return r;
+}
+
+static VkResult prepare_semaphore(struct tp_icd_device *d, struct tp_icd_image *image)
+{
+    VkExportSemaphoreCreateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
+        .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT};
+    VkSemaphoreCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &export};
+
+    return image->semaphore ? VK_SUCCESS
+                            : d->vk.CreateSemaphore(d->handle, &info, NULL, &image->semaphore);
+}
+
+/* The image's copy, for queues of this family. */
+static VkResult prepare_copy(
+    struct tp_icd_swapchain *c, struct tp_icd_image *image, uint32_t family)
+{
+    struct tp_icd_device *d = c->device;
+    VkCommandPoolCreateInfo pool = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+        .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        .queueFamilyIndex = family};
+    VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO, .commandBufferCount = 1};
+    VkResult r = VK_SUCCESS;
+
+    if (image->commands && image->family == family)
+        return VK_SUCCESS;
+    if (family >= sizeof c->pools / sizeof *c->pools)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    if (!c->pools[family])
+        r = d->vk.CreateCommandPool(d->handle, &pool, NULL, &c->pools[family]);
+    info.commandPool = c->pools[family];
+    if (r == VK_SUCCESS)
+        r = d->vk.AllocateCommandBuffers(d->handle, &info, &image->commands);
+    image->family = family;
+    return r != VK_SUCCESS ? r : tp_icd_buffer_record(&c->pool, &image->buffer, image->commands);
+}
+
+/* The guest's semaphores, waited for once: by the first submit. */
+struct waits {
+    uint32_t n;
+    const VkSemaphore *semaphores;
+};
+
+static VkResult submit_waits(
+    struct tp_icd_queue *q, struct waits *waits, VkSubmitInfo *info, VkFence fence)
+{
+    VkPipelineStageFlags few[16], *stages = few;
+
+    if (waits->n > 16)
+        stages = malloc(waits->n * sizeof *stages);
+    if (!stages)
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    for (uint32_t i = 0; i < waits->n; i++)
+        stages[i] = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    info->sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    info->waitSemaphoreCount = waits->n;
+    info->pWaitSemaphores = waits->semaphores;
+    info->pWaitDstStageMask = stages;
+    tp_icd_queue_lock(q);
+    VkResult r = q->device->vk.QueueSubmit(q->handle, 1, info, fence);
+    tp_icd_queue_unlock(q);
+    if (stages != few)
+        free(stages);
+    if (r == VK_SUCCESS)
+        waits->n = 0;
+    return r;
+}
+
+static VkResult submit(struct tp_icd_swapchain *c, struct tp_icd_queue *q,
+    struct tp_icd_image *image, struct waits *waits)
+{
+    VkSubmitInfo info = {0};
+    VkResult r = prepare_fence(c->device, image);
+
+    if (r == VK_SUCCESS && direct(c)) {
+        r = prepare_semaphore(c->device, image);
+        info.signalSemaphoreCount = 1;
+        info.pSignalSemaphores = &image->semaphore;
+    }
+    if (r == VK_SUCCESS && c->pool.kind == TP_BUFFER_COPY) {
+        r = prepare_copy(c, image, q->family);
+        info.commandBufferCount = 1;
+        info.pCommandBuffers = &image->commands;
+    }
+    if (r == VK_SUCCESS)
+        r = submit_waits(q, waits, &info, image->fence);
+    image->fence_in_use = image->fence_in_use || r == VK_SUCCESS;
+    return r;
+}
+
+static int sync_file(struct tp_icd_device *d, struct tp_icd_image *image, VkResult *r)
+{
+    VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
+        .semaphore = image->semaphore,
+        .handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT};
+    int fd = -1;
+
+    *r = d->vk.GetSemaphoreFdKHR(d->handle, &get, &fd);
+    return *r == VK_SUCCESS ? fd : -1;
+}
+
+/* --- to the target --- */
+
+static VkResult hand_over(struct tp_icd_swapchain *c, const struct tp_picture *p)
+{
+    int err = c->surface->target->ops->present(c->stream, p);
+
+    if (!err)
+        return VK_SUCCESS;
+    pthread_mutex_lock(&c->lock);
+    if (!c->images[p->index].committed)
+        tp_slots_returned(c->slots, p->index, tp_icd_now_ns());
+    tp_icd_record_end(c, p->serial, NULL);
+    pthread_mutex_unlock(&c->lock);
+    return tp_icd_swapchain_failed(c, err);
+}
+
+/* A job's turn: the GPU is waited for, and the copy goes the rest of its way. */
+static void work_on(struct tp_icd_swapchain *c, struct tp_queued *job)
+{
+    struct tp_icd_device *d = c->device;
+    struct tp_icd_image *image = &c->images[job->picture.index];
+    VkResult r = d->vk.WaitForFences(d->handle, 1, &image->fence, VK_TRUE, UINT64_MAX);
+
+    if (r == VK_SUCCESS)
+        r = d->vk.ResetFences(d->handle, 1, &image->fence);
+    if (r != VK_SUCCESS) {
+        if (r == VK_ERROR_DEVICE_LOST)
+            atomic_store(&d->lost, true);
+        pthread_mutex_lock(&c->lock);
+        tp_slots_returned(c->slots, job->picture.index, tp_icd_now_ns());
+        tp_icd_record_end(c, job->picture.serial, NULL);
+        tp_icd_swapchain_wake(c);
+        pthread_mutex_unlock(&c->lock);
+        return;
+    }
+    image->fence_in_use = false;
+    int64_t ready = tp_icd_now_ns();
+    if (c->pool.kind == TP_BUFFER_COPY) {
+        tp_icd_buffer_flush(&c->pool, &image->buffer);
+        ready = tp_icd_now_ns();
+    }
+    pthread_mutex_lock(&c->lock);
+    struct tp_icd_record *record = tp_icd_record_find(c, job->picture.serial);
+    if (record)
+        record->ready_ns = ready;
+    if (c->gate && record && record->frame)
+        tp_gate_ready(c->gate, record->frame, ready);
+    pthread_mutex_unlock(&c->lock);
+    hand_over(c, &job->picture);
+}
+
+static void *work(void *data)
+{
+    struct tp_icd_swapchain *c = data;
+
+    pthread_setname_np(pthread_self(), "tp-present");
+    pthread_mutex_lock(&c->lock);
+    for (;;) {
+        while (!c->jobs.first && !c->ends)
+            pthread_cond_wait(&c->work, &c->lock);
+        struct tp_queued *job = tp_present_queue_drain(&c->jobs);
+        if (!job)
+            break;
+        pthread_mutex_unlock(&c->lock);
+        for (struct tp_queued *next; job; job = next) {
+            next = job->next;
+            work_on(c, job);
+            tp_queued_free(job);
+        }
+        pthread_mutex_lock(&c->lock);
+    }
+    pthread_mutex_unlock(&c->lock);
+    return NULL;
+}
+
+void tp_icd_swapchain_stop(struct tp_icd_swapchain *c)
+{
+    if (!c->working)
+        return;
+    pthread_mutex_lock(&c->lock);
+    c->ends = true;
+    pthread_cond_signal(&c->work);
+    pthread_mutex_unlock(&c->lock);
+    pthread_join(c->worker, NULL);
+    c->working = false;
+}
+
+static VkResult give_to_worker(struct tp_icd_swapchain *c, const struct tp_picture *p)
+{
+    pthread_mutex_lock(&c->lock);
+    int r = c->working ? 0 : tp_thread_start(&c->worker, work, c);
+    c->working = c->working || !r;
+    if (!r)
+        r = tp_present_queue_put(&c->jobs, p);
+    if (!r)
+        pthread_cond_signal(&c->work);
+    pthread_mutex_unlock(&c->lock);
+    return r ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+}
+
+/* --- one swapchain's part of a present --- */
+
+/* Books it, and describes its picture. With the lock held. */
+static void book(struct tp_icd_swapchain *c, uint32_t index, const struct asked *a,
+    int64_t entry_ns, struct tp_picture *p)
+{
+    struct tp_icd_image *image = &c->images[index];
+    struct tp_icd_record *record = tp_icd_record_begin(c);
+    int64_t now = tp_icd_now_ns();
+
+    if (a->mode != c->mode) {
+        c->mode = a->mode;
+        tp_icd_swapchain_pace(c);
+    }
+    tp_slots_presented(c->slots, index, now);
+    if (c->gate && image->frame)
+        tp_gate_presented(c->gate, image->frame, entry_ns, now);
+    record->frame = image->frame;
+    record->id = a->id;
+    record->timed = a->time;
+    record->timing_id = a->time ? a->time->presentID : 0;
+    record->desired_ns = a->time ? (int64_t)a->time->desiredPresentTime : 0;
+    *p = (struct tp_picture){
+        .index = index,
+        .serial = record->serial,
+        .fence = -1,
+        .mode = a->mode,
+        .not_before_ns = record->desired_ns,
+        .damage = a->region ? a->region->pRectangles : NULL,
+        .n_damage = a->region && a->region->pRectangles ? a->region->rectangleCount : 0,
+        .hdr = c->hdr_new ? &c->hdr : NULL,
+    };
+    c->hdr_new = false;
+}
+
+/* The guest's own fence of this present. */
+static VkResult signal_fence(struct tp_icd_queue *q, VkFence fence)
+{
+    if (!fence)
+        return VK_SUCCESS;
+    tp_icd_queue_lock(q);
+    VkResult r = q->device->vk.QueueSubmit(q->handle, 0, NULL, fence);
+    tp_icd_queue_unlock(q);
+    return r;
+}
+
+static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, uint32_t index,
+    const struct asked *a, struct waits *waits, int64_t entry_ns)
+{
+    struct tp_icd_image *image = &c->images[index];
+    struct tp_picture picture;
+
+    /* Also where nothing can be shown: the semaphores are waited for all the same. */
+    VkResult r = submit(c, q, image, waits);
+    if (r == VK_SUCCESS)
+        r = signal_fence(q, a->fence);
+    if (r == VK_ERROR_DEVICE_LOST)
+        atomic_store(&c->device->lost, true);
+    pthread_mutex_lock(&c->lock);
+    VkResult state = tp_icd_swapchain_state(c);
+    if (r == VK_SUCCESS)
+        r = state;
+    if (r != VK_SUCCESS) {
+        /* The image is free again, but for running out of memory, where nothing has happened. */
+        if (r != VK_ERROR_OUT_OF_HOST_MEMORY && r != VK_ERROR_OUT_OF_DEVICE_MEMORY)
+            tp_slots_returned(c->slots, index, tp_icd_now_ns());
+        pthread_mutex_unlock(&c->lock);
+        return r;
+    }
+    book(c, index, a, entry_ns, &picture);
+    bool suboptimal = c->suboptimal;
+    pthread_mutex_unlock(&c->lock);
+    if (direct(c)) {
+        picture.fence = sync_file(c->device, image, &r);
+        if (r == VK_SUCCESS)
+            r = hand_over(c, &picture);
+    } else {
+        r = give_to_worker(c, &picture);
+    }
+    return r == VK_SUCCESS && suboptimal ? VK_SUBOPTIMAL_KHR : r;
+}
+
+/* Which of two results the whole present has: a lost device before other errors, those before
+ * success. */
+static VkResult worse(VkResult a, VkResult b)
+{
+    if (a == VK_ERROR_DEVICE_LOST || b == VK_SUCCESS)
+        return a;
+    if (b == VK_ERROR_DEVICE_LOST || a == VK_SUCCESS)
+        return b;
+    return a < 0 ? a : b;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue handle, const VkPresentInfoKHR *info)
+{
+    struct tp_icd_queue *q = tp_icd_queue_get(handle);
+    struct waits waits = {info->waitSemaphoreCount, info->pWaitSemaphores};
+    int64_t entry = tp_icd_now_ns();
+    VkResult all = VK_SUCCESS;
+
+    for (uint32_t i = 0; i < info->swapchainCount; i++) {
+        struct tp_icd_swapchain *c = tp_icd_swapchain_of(info->pSwapchains[i]);
+        struct asked a = ask(info, i, c);
+        VkResult r = present_one(c, q, info->pImageIndices[i], &a, &waits, entry);
+        if (info->pResults)
+            info->pResults[i] = r;
+        all = worse(all, r);
+    }
+    return all;
+}
+
+const struct tp_icd_entry tp_icd_present_entries[] = {
+    TP_ENTRY("QueuePresentKHR", queue_present, TP_LEVEL_DEVICE, TP_BIT(TP_EXT_SWAPCHAIN)),
+    {0},
+};

@@ -1,0 +1,543 @@
+#include "frames/icd/release.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "frames/icd/clock.h"
+#include "frames/icd/log.h"
+#include "frames/icd/loop.h"
+#include "frames/icd/settings.h"
+
+#define OUR_CAPABILITIES                                                                           \
+    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
+
+/* How often a server that is not there is tried again, and how long it counts as coming back. */
+#define RETRY_NS INT64_C(200000000)
+#define HOPE_NS INT64_C(5000000000)
+
+enum { MAX_OUTPUTS = 4 };
+
+struct image {
+    int fd; /* borrowed; -1: none */
+    struct tp_buffer_name name;
+    bool unsent; /* its registration did not go yet */
+};
+
+struct tp_scanout_watch {
+    struct tp_scanout *connection;
+    struct tp_scanout_watch *next;
+    const struct tp_scanout_events *events;
+    void *data;
+    unsigned n_images;
+    struct image images[];
+};
+
+/* Names that are to be given up, and questions, that did not go yet. */
+struct unsent {
+    struct unsent *next;
+    uint32_t fourcc;
+    struct tp_buffer_name name;
+};
+
+struct tp_scanout {
+    struct sockaddr_un server;
+    socklen_t server_bytes;
+    pthread_mutex_t lock; /* for all that follows */
+    struct tp_loop *loop; /* while there are watches */
+    struct tp_scanout_watch *watches;
+    int sock;              /* -1: not connected */
+    int64_t retry_ns;      /* when it is tried next */
+    int64_t hope_ns;       /* until then it counts as coming back; 0: it does not */
+    bool greeted;          /* its hello came */
+    uint64_t capabilities; /* of both */
+    struct tp_board_view board;
+    uint32_t generation, sequence;
+    struct unsent *unsent, **unsent_end;
+    /* What whoever watches next is told first. */
+    struct tp_timeline_frame timelines[MAX_OUTPUTS];
+    unsigned n_timelines;
+    struct tp_setting_frame settings[4]; /* by setting; 0: none */
+    uint8_t buffer[TP_FRAME_BYTES];
+};
+
+static const struct tp_board_view *board_of(const struct tp_scanout *c)
+{
+    return c->board.n_words ? &c->board : NULL;
+}
+
+/* --- sending --- */
+
+static int send_frame(struct tp_scanout *c, struct tp_scanout_frame *f)
+{
+    uint8_t payload[TP_SCANOUT_BYTES];
+    struct iovec part = {payload, tp_scanout_encode(f, payload)};
+
+    return tp_frame_send_now(c->sock, f->fourcc, 0, ++c->sequence, &part, 1, &f->fd, f->fd >= 0);
+}
+
+static int send_name(struct tp_scanout *c, uint32_t fourcc, const struct tp_buffer_name *name)
+{
+    struct tp_scanout_frame f = {.fourcc = fourcc, .fd = -1};
+
+    if (fourcc == TP_FRAME_STATE)
+        f.u.state.buffer = *name;
+    else
+        f.u.unregister = *name;
+    return send_frame(c, &f);
+}
+
+/* In order: what waits goes first. */
+static void send_or_keep(struct tp_scanout *c, uint32_t fourcc, const struct tp_buffer_name *name)
+{
+    if (!c->greeted || (!c->unsent && send_name(c, fourcc, name) != -EAGAIN))
+        return;
+    struct unsent *u = calloc(1, sizeof *u);
+    if (!u)
+        return; /* the server finds out when the connection ends */
+    u->fourcc = fourcc;
+    u->name = *name;
+    *c->unsent_end = u;
+    c->unsent_end = &u->next;
+    tp_loop_wake(c->loop);
+}
+
+static void drop_unsent(struct tp_scanout *c)
+{
+    for (struct unsent *u = c->unsent, *next; u; u = next) {
+        next = u->next;
+        free(u);
+    }
+    c->unsent = NULL;
+    c->unsent_end = &c->unsent;
+}
+
+static void send_registration(struct tp_scanout_watch *w, unsigned slot)
+{
+    struct tp_scanout *c = w->connection;
+    struct image *i = &w->images[slot];
+    struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER, .u.reg.buffer = i->name, .fd = i->fd};
+
+    f.u.reg.buffer.index = i->name.index = TP_BUFFER_NO_INDEX;
+    w->events->registering(w->data, slot, &i->name);
+    i->unsent = send_frame(c, &f) == -EAGAIN;
+    if (i->unsent)
+        tp_loop_wake(c->loop);
+}
+
+static bool anything_unsent(const struct tp_scanout *c)
+{
+    if (c->unsent)
+        return true;
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
+        for (unsigned i = 0; i < w->n_images; i++) {
+            if (w->images[i].fd >= 0 && w->images[i].unsent)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void send_unsent(struct tp_scanout *c)
+{
+    while (c->unsent) {
+        struct unsent *u = c->unsent;
+        if (send_name(c, u->fourcc, &u->name) == -EAGAIN)
+            return;
+        c->unsent = u->next;
+        free(u);
+    }
+    c->unsent_end = &c->unsent;
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
+        for (unsigned i = 0; i < w->n_images; i++) {
+            if (w->images[i].fd >= 0 && w->images[i].unsent)
+                send_registration(w, i);
+        }
+    }
+}
+
+static void send_setting(struct tp_scanout *c, enum tp_setting setting, int64_t value)
+{
+    struct tp_scanout_frame f = {
+        .fourcc = TP_FRAME_SETTING, .u.setting = {.setting = setting, .value = value}, .fd = -1};
+
+    send_frame(c, &f);
+}
+
+/* --- the connection --- */
+
+static void lose(struct tp_scanout *c)
+{
+    int64_t now = tp_icd_now_ns();
+
+    if (c->sock < 0)
+        return;
+    close(c->sock);
+    c->sock = -1;
+    c->retry_ns = now + RETRY_NS;
+    drop_unsent(c);
+    if (!c->greeted)
+        return;
+    c->greeted = false;
+    c->hope_ns = now + HOPE_NS;
+    c->n_timelines = 0;
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next)
+        w->events->disconnected(w->data, false);
+    tp_board_close(&c->board);
+    c->board = (struct tp_board_view){0};
+}
+
+static void try_connect(struct tp_scanout *c)
+{
+    struct tp_hello hello = {.version = TP_WIRE_VERSION,
+        .oldest = TP_WIRE_OLDEST,
+        .kind = TP_HELLO_SCANOUT,
+        .capabilities = OUR_CAPABILITIES};
+    struct iovec part = {&hello, sizeof hello};
+
+    c->retry_ns = tp_icd_now_ns() + RETRY_NS;
+    c->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (c->sock < 0)
+        return;
+    if (connect(c->sock, (struct sockaddr *)&c->server, c->server_bytes) ||
+        tp_frame_send_now(c->sock, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0)) {
+        close(c->sock);
+        c->sock = -1;
+    }
+}
+
+static void connected(struct tp_scanout *c)
+{
+    const struct tp_icd_settings *s = tp_icd_settings();
+
+    if (c->capabilities & TP_CAP_CONTROL) {
+        if (s->cap_set)
+            send_setting(c, TP_SETTING_CAP, s->gate.cap_mhz);
+        if (s->gate_set)
+            send_setting(c, TP_SETTING_GATE, s->gate.mode);
+    }
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
+        w->events->connected(w->data, c->capabilities, board_of(c));
+        for (unsigned i = 0; i < w->n_images; i++) {
+            if (w->images[i].fd >= 0)
+                send_registration(w, i);
+        }
+    }
+}
+
+static int greet(struct tp_scanout *c, struct tp_frame *f)
+{
+    struct tp_hello hello;
+    uint32_t version;
+    int board = -1;
+
+    if (f->fourcc != TP_FRAME_HELLO)
+        return -EBADMSG;
+    int r = tp_scanout_hello(f, true, &hello, &version, &board);
+    if (r)
+        return r;
+    c->greeted = true;
+    c->hope_ns = 0;
+    c->capabilities = hello.capabilities & OUR_CAPABILITIES;
+    if (board >= 0) {
+        if (tp_board_open(board, &c->board)) {
+            tp_icd_log_once("the server's board cannot be read; going on without it");
+            c->board = (struct tp_board_view){0};
+            c->capabilities &= ~TP_CAP_BOARD;
+        }
+        close(board);
+    } else {
+        c->capabilities &= ~TP_CAP_BOARD;
+    }
+    connected(c);
+    return 0;
+}
+
+/* --- receiving --- */
+
+static void keep_timeline(struct tp_scanout *c, const struct tp_timeline_frame *t)
+{
+    unsigned i = 0;
+
+    while (i < c->n_timelines && c->timelines[i].output != t->output)
+        i++;
+    if (i == MAX_OUTPUTS)
+        return;
+    c->timelines[i] = *t;
+    if (i == c->n_timelines)
+        c->n_timelines++;
+}
+
+static void registered(struct tp_scanout *c, const struct tp_register_frame *answer)
+{
+    const struct tp_buffer_name *name = &answer->buffer;
+
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
+        for (unsigned i = 0; i < w->n_images; i++) {
+            struct image *image = &w->images[i];
+            if (image->fd < 0 || image->name.generation != name->generation)
+                continue;
+            image->name.index = name->index;
+            if (answer->result)
+                tp_icd_log_once(
+                    "the server does not watch an image: %s", strerror(-answer->result));
+            w->events->registered(w->data, answer);
+            return;
+        }
+    }
+}
+
+static void dispatch(struct tp_scanout *c, struct tp_scanout_frame *f)
+{
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
+        if (f->fourcc == TP_FRAME_NOTE &&
+            w->events->note(w->data, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd)) {
+            f->fd = -1;
+            return;
+        }
+        if (f->fourcc == TP_FRAME_STATE && w->events->state(w->data, &f->u.state, f->fd)) {
+            f->fd = -1;
+            return;
+        }
+        if (f->fourcc == TP_FRAME_TIMELINE)
+            w->events->timeline(w->data, &f->u.timeline);
+        if (f->fourcc == TP_FRAME_SETTING)
+            w->events->setting(w->data, &f->u.setting);
+    }
+}
+
+static int take_frame(struct tp_scanout *c, struct tp_frame *frame)
+{
+    struct tp_scanout_frame f;
+
+    if (!c->greeted)
+        return greet(c, frame);
+    int r = tp_scanout_decode(frame, true, &f);
+    if (r)
+        return r == -ENOTSUP ? 0 : r;
+    if (f.fourcc == TP_FRAME_REGISTER)
+        registered(c, &f.u.reg);
+    else if (f.fourcc == TP_FRAME_TIMELINE)
+        keep_timeline(c, &f.u.timeline);
+    else if (f.fourcc == TP_FRAME_SETTING)
+        c->settings[f.u.setting.setting & 3] = f.u.setting;
+    dispatch(c, &f);
+    tp_scanout_finish(&f);
+    return 0;
+}
+
+static void drain(struct tp_scanout *c)
+{
+    struct tp_frame frame;
+    int r = 0;
+
+    while (c->sock >= 0 && !r) {
+        r = tp_frame_recv_now(c->sock, c->buffer, &frame);
+        /* Without room for descriptors the frame is lost, and the board has what it said. */
+        if (r == -ENOBUFS)
+            r = 0;
+        else if (!r) {
+            r = take_frame(c, &frame);
+            tp_frame_finish(&frame);
+        }
+    }
+    if (r == -EAGAIN || c->sock < 0)
+        return;
+    if (r != -EPIPE && r != -ECONNRESET)
+        tp_icd_log_once("the server said what cannot be: %s", strerror(-r));
+    lose(c);
+}
+
+/* --- the thread --- */
+
+static int64_t before(void *data, short *events)
+{
+    struct tp_scanout *c = data;
+    int64_t until = INT64_MAX;
+
+    pthread_mutex_lock(&c->lock);
+    if (c->sock < 0) {
+        until = c->retry_ns;
+        if (c->hope_ns && c->hope_ns < until)
+            until = c->hope_ns;
+    } else {
+        *events = POLLIN | (c->greeted && anything_unsent(c) ? POLLOUT : 0);
+    }
+    tp_loop_set_fd(c->loop, c->sock);
+    pthread_mutex_unlock(&c->lock);
+    return until;
+}
+
+static void after(void *data, short revents)
+{
+    struct tp_scanout *c = data;
+
+    pthread_mutex_lock(&c->lock);
+    int64_t now = tp_icd_now_ns();
+    if (c->sock < 0 && now >= c->retry_ns)
+        try_connect(c);
+    if (c->sock < 0 && c->hope_ns && now >= c->hope_ns) {
+        c->hope_ns = 0;
+        for (struct tp_scanout_watch *w = c->watches; w; w = w->next)
+            w->events->disconnected(w->data, true);
+    }
+    if (c->sock >= 0 && c->greeted && revents & POLLOUT)
+        send_unsent(c);
+    if (c->sock >= 0)
+        drain(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static const struct tp_loop_ops loop_ops = {before, after};
+
+/* --- what is called from outside --- */
+
+int tp_scanout_create(const struct sockaddr_un *server, socklen_t bytes, struct tp_scanout **out)
+{
+    struct tp_scanout *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return -ENOMEM;
+    c->server = *server;
+    c->server_bytes = bytes;
+    c->sock = -1;
+    c->unsent_end = &c->unsent;
+    /* Generations of two instances of one process do not meet. */
+    static _Atomic uint32_t instances;
+    c->generation = atomic_fetch_add(&instances, 1) << 20;
+    pthread_mutex_init(&c->lock, NULL);
+    *out = c;
+    return 0;
+}
+
+void tp_scanout_destroy(struct tp_scanout *c)
+{
+    if (!c)
+        return;
+    tp_loop_destroy(c->loop);
+    drop_unsent(c);
+    if (c->sock >= 0)
+        close(c->sock);
+    tp_board_close(&c->board);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+static void tell_what_is_known(struct tp_scanout *c, struct tp_scanout_watch *w)
+{
+    if (c->greeted)
+        w->events->connected(w->data, c->capabilities, board_of(c));
+    for (unsigned i = 0; i < c->n_timelines; i++)
+        w->events->timeline(w->data, &c->timelines[i]);
+    for (unsigned i = 1; i < 4; i++) {
+        if (c->settings[i].setting)
+            w->events->setting(w->data, &c->settings[i]);
+    }
+}
+
+/* The first watch connects at once, so that its first frame is watched already. */
+static void start(struct tp_scanout *c)
+{
+    struct pollfd p = {.events = POLLIN};
+
+    try_connect(c);
+    if (c->sock < 0)
+        return;
+    p.fd = c->sock;
+    if (poll(&p, 1, 100) > 0)
+        drain(c);
+}
+
+int tp_scanout_watch(struct tp_scanout *c, unsigned n_slots, const struct tp_scanout_events *events,
+    void *data, struct tp_scanout_watch **out)
+{
+    struct tp_scanout_watch *w = calloc(1, sizeof *w + n_slots * sizeof w->images[0]);
+    int r = 0;
+
+    if (!w)
+        return -ENOMEM;
+    w->connection = c;
+    w->events = events;
+    w->data = data;
+    w->n_images = n_slots;
+    for (unsigned i = 0; i < n_slots; i++)
+        w->images[i].fd = -1;
+    pthread_mutex_lock(&c->lock);
+    if (!c->loop) {
+        start(c);
+        r = tp_loop_create("tp-scanout", c->sock, &loop_ops, c, &c->loop);
+    }
+    if (!r) {
+        tell_what_is_known(c, w);
+        w->next = c->watches;
+        c->watches = w;
+        *out = w;
+    }
+    pthread_mutex_unlock(&c->lock);
+    if (r)
+        free(w);
+    return r;
+}
+
+void tp_scanout_unwatch(struct tp_scanout_watch *w)
+{
+    if (!w)
+        return;
+    struct tp_scanout *c = w->connection;
+    pthread_mutex_lock(&c->lock);
+    for (unsigned i = 0; i < w->n_images; i++) {
+        if (w->images[i].fd >= 0 && !w->images[i].unsent)
+            send_or_keep(c, TP_FRAME_UNREGISTER, &w->images[i].name);
+    }
+    for (struct tp_scanout_watch **at = &c->watches; *at; at = &(*at)->next) {
+        if (*at == w) {
+            *at = w->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&c->lock);
+    free(w);
+}
+
+int tp_scanout_add(struct tp_scanout_watch *w, unsigned slot, int fd)
+{
+    struct tp_scanout *c = w->connection;
+    struct image *i = &w->images[slot];
+    struct stat st;
+
+    if (fstat(fd, &st))
+        return -errno;
+    pthread_mutex_lock(&c->lock);
+    if (++c->generation == 0)
+        c->generation = 1;
+    i->fd = fd;
+    i->name = (struct tp_buffer_name){.identity = {st.st_dev, st.st_ino},
+        .generation = c->generation,
+        .index = TP_BUFFER_NO_INDEX};
+    if (c->greeted)
+        send_registration(w, slot);
+    pthread_mutex_unlock(&c->lock);
+    return 0;
+}
+
+void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *name)
+{
+    struct tp_scanout *c = w->connection;
+
+    pthread_mutex_lock(&c->lock);
+    if (c->capabilities & TP_CAP_STATE)
+        send_or_keep(c, TP_FRAME_STATE, name);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void tp_scanout_drain(struct tp_scanout *c)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->sock >= 0)
+        drain(c);
+    pthread_mutex_unlock(&c->lock);
+}
