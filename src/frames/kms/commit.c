@@ -72,9 +72,16 @@ static void fill_layers(struct tp_kms *kms, unsigned crtc, struct tp_kms_scanout
         struct tp_plane *p = &kms->planes[i];
         struct tp_plane_state *s = &p->state;
         int fence = s->fence;
-        s->fence = -1;
-        if (p->crtc != crtc || s->crtc != (int)crtc || !s->fb || !s->visible)
+        if (p->crtc != crtc)
             continue;
+        s->fence = TP_FENCE_SHOWN;
+        if (s->crtc != (int)crtc || !s->fb || !s->visible)
+            continue;
+        /* A fence of the commit's takes the place of those in the memory. */
+        if (fence >= 0 && call)
+            fence = tp_call_take_fd(call, fence);
+        else
+            fence = fence == TP_FENCE_SHOWN ? -1 : tp_fence_of_writers(s->fb);
         out->layers[out->n_layers++] = (struct tp_kms_layer){
             .kind = p->kind,
             .fb = tp_kms_fb_ref(s->fb),
@@ -89,7 +96,7 @@ static void fill_layers(struct tp_kms *kms, unsigned crtc, struct tp_kms_scanout
             .rotation = s->rotation,
             .alpha = s->alpha,
             .coverage = s->blend == 1,
-            .in_fence = fence >= 0 && call ? tp_call_take_fd(call, fence) : -1,
+            .in_fence = fence,
         };
     }
 }

@@ -9,10 +9,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/dma-buf.h>
+#include <linux/sync_file.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#ifndef DMA_BUF_IOCTL_EXPORT_SYNC_FILE /* Linux 6.0 */
+struct dma_buf_export_sync_file {
+    uint32_t flags;
+    int32_t fd;
+};
+#define DMA_BUF_IOCTL_EXPORT_SYNC_FILE _IOWR(DMA_BUF_BASE, 2, struct dma_buf_export_sync_file)
+#endif
 
 int tp_fence_pair(int ends[2])
 {
@@ -58,4 +70,32 @@ bool tp_is_fence(int fd)
     if (is_named(fd, "pipe:[", false))
         return (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY;
     return is_named(fd, "socket:[", false) && is_ours(fd);
+}
+
+/* Both are moved; -1 is none. */
+static int merge(int a, int b)
+{
+    struct sync_merge_data m = {.name = "writers", .fd2 = b};
+    if (a < 0)
+        return b;
+    int fd = ioctl(a, SYNC_IOC_MERGE, &m) == 0 ? m.fence : dup(a);
+    close(a);
+    close(b);
+    return fd;
+}
+
+int tp_fence_of_writers(const struct tp_kms_fb *fb)
+{
+    int all = -1;
+    for (unsigned i = 0; i < fb->format->n_planes; i++) {
+        int memory = fb->buffers[i]->fd;
+        struct pollfd p = {.fd = memory, .events = POLLIN};
+        struct dma_buf_export_sync_file writers = {.flags = DMA_BUF_SYNC_READ};
+        bool again = i > 0 && fb->buffers[i] == fb->buffers[i - 1];
+        /* A dma-buf is readable when its writers are through, and a memfd always. */
+        if (!again && poll(&p, 1, 0) == 0 &&
+            ioctl(memory, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &writers) == 0)
+            all = merge(all, writers.fd);
+    }
+    return all;
 }

@@ -189,6 +189,7 @@ void tp_event_send(struct tp_kms *kms, struct tp_event *e, uint64_t sequence, in
 
 /* --- the state of objects; pointers hold a use or a reference each --- */
 
+#define TP_FENCE_SHOWN (-2)
 struct tp_plane_state {
     int crtc; /* index or TP_KMS_NONE */
     struct tp_kms_fb *fb;
@@ -199,7 +200,7 @@ struct tp_plane_state {
     uint16_t alpha;
     uint8_t blend;
     struct tp_blob *damage;
-    int fence; /* index of the call's in_fds; only while it is being committed */
+    int fence; /* of a commit that is not yet shown: index of the call's in_fds; -1: it has none */
     bool visible;
 };
 
@@ -312,6 +313,9 @@ void tp_vblanks_release(struct tp_kms_file *file);
 /* Can a client's descriptor be waited for: a sync file, an eventfd, a pipe's end to read, or a fence
  * that was given out here? No other kind: looking at some may wait for the client. */
 bool tp_is_fence(int fd);
+/* Who draws into a framebuffer's memory and has not come to its end, as a sync file that the caller
+ * owns (drm_gem_plane_helper_prepare_fb); -1: nobody, or nobody tells. */
+int tp_fence_of_writers(const struct tp_kms_fb *fb);
 bool tp_is_eventfd(int fd);
 
 /* --- syncobj.c --- */

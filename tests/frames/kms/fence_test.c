@@ -518,6 +518,32 @@ static void a_dark_crtc_gives_no_out_fence(void **state)
     assert_int_equal(out, -1);
 }
 
+static void a_fence_of_the_second_crtc_is_waited_for(void **state)
+{
+    (void)state;
+    struct output second;
+    if (!find_output(card, 1, &second))
+        skip();
+    light_up(card, &second, 0);
+    uint32_t fb = fb_of(card, second.modes[0].hdisplay, second.modes[0].vdisplay,
+                        DRM_FORMAT_XRGB8888);
+    int fence = make_fence();
+    struct request r = flip_with(1, NULL, -1);
+    add(&r, card, second.primary, "FB_ID", fb);
+    add(&r, card, second.primary, "IN_FENCE_FD", (uint64_t)fence);
+    assert_ok(commit(card, &r, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT, 1));
+    for (int i = 0; i < 3; i++) {
+        tick(o.index);
+        tick(second.index);
+    }
+    assert_int_equal(next_event().crtc_id, o.crtc);
+    assert_false(has_event(card));
+    signal_fence(fence);
+    tick(second.index);
+    assert_int_equal(next_event().crtc_id, second.crtc);
+    close(fence);
+}
+
 static void two_crtcs_give_two_out_fences(void **state)
 {
     (void)state;
@@ -735,6 +761,7 @@ int main(void)
         lit(a_refused_commit_leaves_the_out_fence_at_minus_1),
         lit(a_busy_commit_gives_no_out_fence),
         lit(a_dark_crtc_gives_no_out_fence),
+        lit(a_fence_of_the_second_crtc_is_waited_for),
         lit(two_crtcs_give_two_out_fences),
         lit(an_out_fence_is_good_for_an_in_fence),
         lit(out_fences_of_what_could_not_be_shown_signal),
