@@ -2,10 +2,10 @@
 
 #include <drm_fourcc.h>
 #include <drm_mode.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/buf.h"
 
 /* Where in a pixel each channel lies; bits 0: there is none (then it is opaque). */
 struct layout {
@@ -65,25 +65,25 @@ struct source {
     const struct tp_kms_layer *layer;
     struct tp_kms_fb_info fb;
     const struct layout *layout;
-    uint8_t *row; /* owned; the framebuffer's row row_y */
+    const struct tp_memory_map *map;
+    uint8_t *scratch;   /* owned; of a row's size */
+    const uint8_t *row; /* the framebuffer's row row_y */
     int64_t row_y;
 };
 
-/* Fills what cannot be read with zeros. */
+/* Where there are not as many bytes, they are zeros. */
 static void read_row(struct source *s, uint32_t y)
 {
-    size_t bytes = (size_t)s->fb.width * s->layout->bytes, done = 0;
-    off_t at = (off_t)s->fb.offsets[0] + (off_t)y * s->fb.pitches[0];
-    while (done < bytes) {
-        ssize_t n = pread(s->fb.fds[0], s->row + done, bytes - done, at + (off_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        done += (size_t)n;
-    }
-    memset(s->row + done, 0, bytes - done);
+    size_t bytes = (size_t)s->fb.width * s->layout->bytes;
+    uint64_t at = s->fb.offsets[0] + (uint64_t)y * s->fb.pitches[0];
     s->row_y = y;
+    s->row = tp_memory_at(s->map, s->fb.fds[0], at, bytes, s->scratch);
+    if (s->row)
+        return;
+    memset(s->scratch, 0, bytes);
+    s->row = s->scratch;
+    if (at < s->map->size)
+        tp_memory_at(s->map, s->fb.fds[0], at, s->map->size - at, s->scratch);
 }
 
 static void blend(uint32_t *under, const struct source *s, const uint8_t *at)
@@ -141,6 +141,28 @@ static void source_of(
     *sy = (uint32_t)((l->src_y + turned_v * l->src_h / 0x10000) >> 16);
 }
 
+/* Pixel by pixel, eight bits a channel, and nothing to be seen of what is below? */
+static bool is_plain(const struct source *s)
+{
+    const struct tp_kms_layer *l = s->layer;
+    return s->layout->bytes == 4 && s->layout->r.bits == 8 && s->layout->a.bits == 0 &&
+        l->alpha == 0xffff && l->src_w == (uint64_t)l->width << 16 &&
+        l->src_h == (uint64_t)l->height << 16 && ((l->src_x | l->src_y) & 0xffff) == 0 &&
+        !(l->rotation & ~(uint32_t)DRM_MODE_ROTATE_0);
+}
+
+static void copy_row(const struct source *s, uint32_t *to, uint32_t x, uint32_t n)
+{
+    const struct layout *l = s->layout;
+    const uint8_t *at = s->row + (size_t)x * 4;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pixel;
+        memcpy(&pixel, at + (size_t)i * 4, 4);
+        to[i] = (pixel >> l->r.shift & 255) << 16 | (pixel >> l->g.shift & 255) << 8 |
+            (pixel >> l->b.shift & 255);
+    }
+}
+
 static void lay_over(
     struct source *s, struct tp_image *image, uint32_t first_line, uint32_t end_line)
 {
@@ -149,8 +171,15 @@ static void lay_over(
     int64_t y1 = (int64_t)l->y + l->height < end_line ? (int64_t)l->y + l->height : end_line;
     int64_t x0 = l->x > 0 ? l->x : 0;
     int64_t x1 = (int64_t)l->x + l->width < image->width ? (int64_t)l->x + l->width : image->width;
+    bool plain = is_plain(s);
     for (int64_t y = y0; y < y1; y++) {
         uint32_t *line = image->pixels + (size_t)y * image->width;
+        int64_t row = (l->src_y >> 16) + y - l->y, column = (l->src_x >> 16) + x0 - l->x;
+        if (plain && x0 < x1 && row < s->fb.height && column + x1 - x0 <= s->fb.width) {
+            read_row(s, (uint32_t)row);
+            copy_row(s, line + x0, (uint32_t)column, (uint32_t)(x1 - x0));
+            continue;
+        }
         for (int64_t x = x0; x < x1; x++) {
             uint32_t sx, sy;
             source_of(l, (uint32_t)(x - l->x), (uint32_t)(y - l->y), &sx, &sy);
@@ -163,9 +192,16 @@ static void lay_over(
     }
 }
 
-unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image,
-    uint32_t first_line, uint32_t end_line)
+unsigned tp_compose_pixel_bytes(const struct tp_kms_fb_info *fb)
 {
+    const struct layout *l = find_layout(fb);
+    return l ? l->bytes : 0;
+}
+
+unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image,
+    uint32_t first_line, uint32_t end_line, struct tp_memory *memory)
+{
+    struct tp_memory own = {.uses = 0}, *from = memory ? memory : &own;
     unsigned unread = 0;
     if (end_line > image->height)
         end_line = image->height;
@@ -177,13 +213,17 @@ unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image
             continue;
         tp_kms_fb_info(s.layer->fb, &s.fb);
         s.layout = find_layout(&s.fb);
-        if (!s.layout) {
+        s.map = s.layout ? tp_memory_open(from, &s.fb) : NULL;
+        if (!s.map) {
             unread++;
             continue;
         }
-        s.row = tp_calloc((size_t)s.fb.width + 1, s.layout->bytes);
+        s.scratch = tp_calloc((size_t)s.fb.width + 1, s.layout->bytes);
+        tp_memory_begin(s.map, s.fb.fds[0]);
         lay_over(&s, image, first_line, end_line);
-        free(s.row);
+        tp_memory_end(s.map, s.fb.fds[0]);
+        free(s.scratch);
     }
+    tp_memory_finish(&own);
     return unread;
 }

@@ -3,16 +3,20 @@
 #ifndef TP_FRAMES_PANEL_COMPOSE_H
 #define TP_FRAMES_PANEL_COMPOSE_H
 
-#include "frames/kms/kms.h"
 #include "frames/panel/image.h"
+#include "frames/panel/sim_memory.h"
 
 /*
  * Composes lines first_line up to, not including, end_line of the scanout into image, which has the
- * mode's size: position, scaling (nearest pixel), rotation, plane alpha and the pixel's. Memory is
- * read, never mapped: a foreign memfd that shrinks reads as black. Buffers that cannot be read (a
- * tiled format, a device's memory without read) are shown as black too, and counted in the answer.
+ * mode's size: position, scaling (nearest pixel), rotation, plane alpha and the pixel's. Where a
+ * foreign file ends too early, it is black. Buffers that cannot be read (a tiled format, a device's
+ * memory that cannot be mapped) are left out, and counted in the answer. memory: mappings that are
+ * kept for the next time; NULL: none.
  */
-unsigned tp_compose(
-    const struct tp_kms_scanout *s, struct tp_image *image, uint32_t first_line, uint32_t end_line);
+unsigned tp_compose(const struct tp_kms_scanout *s, struct tp_image *image, uint32_t first_line,
+    uint32_t end_line, struct tp_memory *memory);
+
+/* Of a pixel of a framebuffer that can be composed; 0: it cannot. */
+unsigned tp_compose_pixel_bytes(const struct tp_kms_fb_info *fb);
 
 #endif

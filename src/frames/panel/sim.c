@@ -1,22 +1,27 @@
 #include "frames/panel/sim.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/buf.h"
 #include "base/proc.h"
+#include "base/punctual.h"
 #include "frames/panel/compose.h"
+#include "frames/panel/sim_capture.h"
+#include "frames/panel/sim_scan.h"
 
-#define QUEUE 4u /* published, not shown: one a latch, pipeline + 1 at most, and one to spare */
 #define SECOND INT64_C(1000000000)
+#define MHZ_NS (1000 * SECOND) /* the period of a mHz */
+#define PICTURES (TP_SCAN_QUEUE + TP_SCAN_PIPELINE + 4u)
+#define BATCH 32u
+/* CVT's reduced blanking, version 2. */
+#define BLANK_NS INT64_C(460000)
+#define BLANK_LINES 15u
 
-/* A picture; holds its framebuffers. */
+/* A picture that the panel has; holds its framebuffers. serial 0: none. */
 struct picture {
     struct tp_kms_scanout scanout;
-    uint64_t refresh; /* from which on it is shown */
 };
 
 struct sim {
@@ -24,181 +29,239 @@ struct sim {
     struct tp_panel_sim_config config;
     const struct tp_panel_events *events;
     void *data;
+    struct tp_lit lit;
+    struct tp_beam *beam; /* owned; NULL: nobody watches */
     pthread_t thread;
+    bool running;
     pthread_mutex_t mutex; /* all below */
     pthread_cond_t wake;
-    bool running, stop;
-    struct tp_kms_mode mode;
-    bool vrr;
-    uint64_t sequence,
-        base_sequence; /* of the last refresh; of the one that the mode's phase counts from */
-    int64_t time_ns, base_ns;
-    struct picture queue[QUEUE]; /* the oldest first */
-    unsigned queued;
-    struct picture shown; /* scanout.serial 0: none */
+    bool stop;
+    struct tp_scan scan;
+    struct picture pictures[PICTURES]; /* a slot is freed by the panel's thread only */
+    struct picture *shown;             /* NULL: none */
 };
 
-static int64_t period_ns(uint32_t mhz)
-{
-    return 1000 * SECOND / mhz;
-}
-
-/* When refresh n is, exactly: no period's rounding adds up. */
-static int64_t refresh_ns(const struct sim *s, uint64_t n)
-{
-    int64_t since = (int64_t)(n - s->base_sequence), mhz = s->mode.refresh_mhz;
-    return s->base_ns + since / mhz * 1000 * SECOND + since % mhz * 1000 * SECOND / mhz;
-}
-
-static void hold(struct picture *p, const struct tp_kms_scanout *scanout, uint64_t refresh)
+static void hold(struct picture *p, const struct tp_kms_scanout *scanout)
 {
     p->scanout = *scanout;
     p->scanout.gamma = p->scanout.hdr_metadata = NULL; /* the commit's own; not shown here */
-    p->refresh = refresh;
     for (unsigned i = 0; i < scanout->n_layers; i++)
         tp_kms_fb_ref(scanout->layers[i].fb);
 }
 
-/* Lets a picture go; its owner hears so. No lock is held. */
-static void release(struct sim *s, struct picture *p, bool tell)
+static void let_go(struct picture *p)
 {
-    for (unsigned i = 0; i < p->scanout.n_layers; i++) {
-        if (tell)
-            s->events->released(s->data, p->scanout.serial, i, -1);
+    for (unsigned i = 0; i < p->scanout.n_layers; i++)
         tp_kms_fb_unref(p->scanout.layers[i].fb);
-    }
     p->scanout.n_layers = 0;
+    p->scanout.serial = 0;
 }
 
-/* The first refresh whose latch is not before t. */
-static uint64_t latched_for(const struct sim *s, int64_t t)
+static struct picture *find(struct sim *s, uint64_t serial)
 {
-    uint64_t n = s->sequence + 1;
-    while (refresh_ns(s, n) - s->panel.lead_ns < t)
-        n++;
-    return n;
+    for (unsigned i = 0; i < PICTURES; i++)
+        if (s->pictures[i].scanout.serial == serial)
+            return &s->pictures[i];
+    return NULL;
 }
+
+/* Does what is published do something before the next refresh? Held. */
+static bool is_prompt(const struct sim *s)
+{
+    return s->scan.mode.slowest_mhz > 0 ||
+        (s->scan.n_queue > 0 && s->scan.queue[0].kind == TP_SCAN_ASYNC);
+}
+
+/* --- orders --- */
 
 static int publish(struct tp_panel *p, const struct tp_kms_scanout *scanout)
 {
     struct sim *s = (struct sim *)p;
-    struct picture dropped = {.scanout.n_layers = 0};
     pthread_mutex_lock(&s->mutex);
-    uint64_t refresh = latched_for(s, tp_now_ns()) + p->pipeline;
-    if (s->queued > 0 && (s->queue[s->queued - 1].refresh >= refresh || s->queued == QUEUE))
-        dropped = s->queue[--s->queued]; /* never to be shown: replaced before the latch */
-    hold(&s->queue[s->queued++], scanout, refresh);
-    if (s->vrr)
-        pthread_cond_signal(&s->wake);
+    struct picture *slot = find(s, 0);
+    enum tp_scan_kind kind = scanout->async ? TP_SCAN_ASYNC : TP_SCAN_FIFO;
+    int r = slot ? tp_scan_publish(&s->scan, scanout->serial, kind, true, tp_now_ns()) : -EAGAIN;
+    if (r == 0) {
+        hold(slot, scanout);
+        if (s->scan.n_queue > 1 || is_prompt(s))
+            pthread_cond_signal(&s->wake);
+    }
     pthread_mutex_unlock(&s->mutex);
-    release(s, &dropped, true);
-    return 0;
+    return r;
+}
+
+static bool make_mode(const struct tp_panel_sim_config *c, const struct tp_kms_mode *mode, bool vrr,
+    struct tp_scan_mode *out)
+{
+    if (mode->refresh_mhz == 0 || mode->height_px == 0)
+        return false;
+    int64_t period = MHZ_NS / mode->refresh_mhz;
+    int64_t blank =
+        period > 2 * BLANK_NS ? BLANK_NS * mode->height_px / (period - BLANK_NS) + 1 : 0;
+    *out = (struct tp_scan_mode){.refresh_mhz = mode->refresh_mhz,
+        .active_lines = mode->height_px,
+        .blanking_lines = blank > BLANK_LINES ? (uint32_t)blank : BLANK_LINES};
+    if (!vrr)
+        return true;
+    /* A mode's own rate is the highest that it can have. */
+    if (c->vrr_max_mhz < out->refresh_mhz)
+        out->refresh_mhz = c->vrr_max_mhz;
+    out->slowest_mhz = c->vrr_min_mhz;
+    return c->vrr_min_mhz > 0 && c->vrr_min_mhz <= out->refresh_mhz;
 }
 
 static int set_mode(struct tp_panel *p, const struct tp_kms_mode *mode, bool vrr)
 {
     struct sim *s = (struct sim *)p;
-    if (mode->refresh_mhz == 0 || (vrr && s->config.vrr_max_mhz == 0))
+    struct tp_scan_mode m;
+    if (!make_mode(&s->config, mode, vrr, &m))
         return -EINVAL;
     pthread_mutex_lock(&s->mutex);
-    if (mode->refresh_mhz != s->mode.refresh_mhz || vrr != s->vrr) {
-        s->base_ns = s->time_ns;
-        s->base_sequence = s->sequence;
-    }
-    s->mode = *mode;
-    s->vrr = vrr;
+    int r = tp_scan_set_mode(&s->scan, &m, tp_now_ns());
     pthread_cond_signal(&s->wake);
     pthread_mutex_unlock(&s->mutex);
-    return 0;
+    return r;
 }
 
-/* When the next refresh is due. With variable refresh it waits for a picture, as long as it may. */
+/* --- the panel's thread --- */
+
+/* When there is something to do. With a fixed rate and one picture at most, the latch can be seen
+ * to with the refresh. Held. */
 static int64_t next_ns(const struct sim *s)
 {
-    if (!s->vrr)
-        return refresh_ns(s, s->sequence + 1);
-    return s->time_ns + period_ns(s->queued > 0 ? s->config.vrr_max_mhz : s->config.vrr_min_mhz);
+    const struct tp_scan *scan = &s->scan;
+    if (scan->n_queue > 1 || is_prompt(s) || scan->n_events > 0)
+        return tp_scan_next(scan);
+    return tp_scan_refresh_ns(scan, scan->sequence + 1);
 }
 
-/* The refresh that began last, by the clock. Held. */
-static void advance(struct sim *s, int64_t now)
+/* What has happened since the last turn. */
+struct happened {
+    struct tp_scan_event events[BATCH];
+    struct picture *pictures[BATCH]; /* what they are about; NULL: nothing */
+    unsigned n;
+    const struct tp_scan_event *tick; /* the last refresh; NULL: none */
+    bool lit;                         /* something else is scanned out, or once more: */
+    struct tp_lit_scan scan;          /* borrows its scanout */
+};
+
+static void take_one(struct sim *s, struct happened *h)
 {
-    s->time_ns = next_ns(s);
-    s->sequence++;
-    if (s->vrr) {
-        if (s->time_ns < now)
-            s->time_ns = now;
-        s->base_ns = s->time_ns;
-        s->base_sequence = s->sequence;
-        return;
+    const struct tp_scan_event *e = &h->events[h->n];
+    h->pictures[h->n] = e->serial ? find(s, e->serial) : NULL;
+    if (e->type == TP_SCAN_REFRESH)
+        h->tick = e;
+    if (e->type == TP_SCAN_REFRESH || e->type == TP_SCAN_FLIP) {
+        h->lit = true;
+        s->shown = h->pictures[h->n];
+        h->scan.first_line = e->type == TP_SCAN_FLIP ? e->line : 0;
+        h->scan.fresh = e->fresh;
     }
-    while (refresh_ns(s, s->sequence + 1) <= now)
-        s->time_ns = refresh_ns(s, ++s->sequence);
+    h->n++;
 }
 
-/* What this refresh shows first. Held. */
-static bool turn(struct sim *s, struct picture *gone, unsigned *n_gone)
+static void take(struct sim *s, int64_t now, struct happened *h)
 {
-    unsigned due = 0;
-    while (due < s->queued && (s->vrr || s->queue[due].refresh <= s->sequence))
-        due++;
-    if (due == 0)
-        return false;
-    for (unsigned i = 0; i + 1 < due; i++) /* slept through */
-        gone[(*n_gone)++] = s->queue[i];
-    gone[(*n_gone)++] = s->shown;
-    s->shown = s->queue[due - 1];
-    s->queued -= due;
-    for (unsigned i = 0; i < s->queued; i++)
-        s->queue[i] = s->queue[i + due];
-    return true;
+    h->n = 0;
+    h->tick = NULL;
+    h->lit = false;
+    while (h->n < BATCH && tp_scan_step(&s->scan, now, &h->events[h->n]))
+        take_one(s, h);
+    h->scan.sequence = s->scan.sequence;
+    h->scan.lines = s->scan.mode.active_lines;
+    h->scan.start_ns = s->scan.time_ns;
+    h->scan.end_ns = tp_scan_line_ns(&s->scan, h->scan.lines);
+    h->scan.limit_ns = s->scan.time_ns + MHZ_NS / s->scan.mode.refresh_mhz;
+    h->scan.scanout = s->shown ? s->shown->scanout : (struct tp_kms_scanout){.serial = 0};
 }
 
-static void refresh(struct sim *s)
+static void release(struct sim *s, struct picture *p)
 {
-    struct picture gone[QUEUE + 1];
-    unsigned n_gone = 0;
-    advance(s, tp_now_ns());
-    bool turned = turn(s, gone, &n_gone);
-    const struct tp_panel_tick tick = {
-        s->sequence, s->time_ns, period_ns(s->vrr ? s->config.vrr_max_mhz : s->mode.refresh_mhz)};
-    uint64_t serial = s->shown.scanout.serial;
-    pthread_mutex_unlock(&s->mutex);
-    s->events->tick(s->data, &tick);
-    if (turned)
-        s->events->shown(s->data, serial, tick.time_ns);
-    for (unsigned i = 0; i < n_gone; i++)
-        release(s, &gone[i], true);
-    pthread_mutex_lock(&s->mutex);
+    for (unsigned i = 0; i < p->scanout.n_layers; i++) {
+        s->events->released(s->data, p->scanout.serial, i, -1);
+        tp_kms_fb_unref(p->scanout.layers[i].fb);
+    }
+    p->scanout.n_layers = 0;
+}
+
+static bool is_end(const struct tp_scan_event *e)
+{
+    return e->type == TP_SCAN_DROP || e->type == TP_SCAN_RELEASE;
+}
+
+/* The tick comes first: it is waited for. Who reads along is told before anybody hears of a
+ * release. */
+static void tell(struct sim *s, const struct happened *h)
+{
+    if (h->tick)
+        s->events->tick(s->data,
+            &(struct tp_panel_tick){h->tick->sequence, h->tick->time_ns, h->tick->period_ns});
+    if (h->lit && (s->beam || s->config.capture))
+        tp_lit_show(&s->lit, &h->scan);
+    for (unsigned i = 0; i < h->n; i++) {
+        const struct tp_scan_event *e = &h->events[i];
+        if (is_end(e))
+            release(s, h->pictures[i]);
+        else if (e->type != TP_SCAN_LATCH && e->fresh)
+            s->events->shown(s->data, e->serial, e->time_ns);
+    }
 }
 
 static void *run(void *data)
 {
     struct sim *s = data;
-    prctl(PR_SET_NAME, "panel");
-    prctl(PR_SET_TIMERSLACK, 1ul);
+    struct tp_punctual punctual = {0};
+    struct happened h;
+    tp_lit_hurry("panel");
     pthread_mutex_lock(&s->mutex);
     while (!s->stop) {
-        int64_t due = next_ns(s);
-        if (tp_now_ns() >= due) {
-            refresh(s);
+        int64_t due = next_ns(s), now = tp_now_ns(), at = tp_punctual_sleep_ns(&punctual, due);
+        const struct timespec until = {at / SECOND, at % SECOND};
+        if (now < at) {
+            if (pthread_cond_timedwait(&s->wake, &s->mutex, &until) == ETIMEDOUT)
+                tp_punctual_woke(&punctual, at, tp_now_ns());
             continue;
         }
-        const struct timespec until = {due / SECOND, due % SECOND};
-        pthread_cond_timedwait(&s->wake, &s->mutex, &until);
+        if (now < due) {
+            pthread_mutex_unlock(&s->mutex);
+            tp_punctual_wait(due);
+            pthread_mutex_lock(&s->mutex);
+            continue;
+        }
+        take(s, now, &h);
+        pthread_mutex_unlock(&s->mutex);
+        tell(s, &h);
+        pthread_mutex_lock(&s->mutex);
+        for (unsigned i = 0; i < h.n; i++)
+            if (is_end(&h.events[i]))
+                h.pictures[i]->scanout.serial = 0;
     }
     pthread_mutex_unlock(&s->mutex);
     return NULL;
 }
 
+/* --- the panel --- */
+
 static int start(
     struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
     struct sim *s = (struct sim *)p;
+    struct tp_scan_mode mode;
+    struct tp_scan_event first;
+    int r = 0;
     s->events = events;
     s->data = data;
-    s->time_ns = s->base_ns = tp_now_ns();
-    int r = pthread_create(&s->thread, NULL, run, s);
+    make_mode(&s->config, &s->config.mode, false, &mode);
+    tp_scan_init(&s->scan, &mode, p->lead_ns, p->pipeline, tp_now_ns());
+    tp_scan_step(&s->scan, s->scan.base_ns, &first); /* refresh 0: nobody had heard of it */
+    if (s->config.watch != TP_WATCH_OFF)
+        r = tp_beam_start(
+            &s->lit, s->config.watch, s->config.torn, s->config.torn_data, &s->beam, e);
+    if (r == 0 && s->config.capture)
+        r = tp_capture_start(s->config.capture, &s->lit, e);
+    if (r < 0)
+        return r;
+    r = pthread_create(&s->thread, NULL, run, s);
     if (r)
         return tp_fail_errno(e, r, NULL, "the panel's thread cannot start");
     s->running = true;
@@ -208,16 +271,29 @@ static int start(
 static int look(struct tp_panel *p, struct tp_image *out, struct tp_error *e)
 {
     struct sim *s = (struct sim *)p;
-    struct picture now;
+    struct picture now = {.scanout.n_layers = 0};
     (void)e;
     pthread_mutex_lock(&s->mutex);
-    hold(&now, &s->shown.scanout, 0);
-    struct tp_kms_mode mode = now.scanout.serial ? now.scanout.mode : s->mode;
+    struct tp_kms_mode mode = s->shown ? s->shown->scanout.mode : s->config.mode;
+    if (s->shown)
+        hold(&now, &s->shown->scanout);
     pthread_mutex_unlock(&s->mutex);
     tp_image_init(out, mode.width_px, mode.height_px);
-    tp_compose(&now.scanout, out, 0, mode.height_px);
-    release(s, &now, false);
+    tp_compose(&now.scanout, out, 0, mode.height_px, NULL);
+    let_go(&now);
     return 0;
+}
+
+void tp_panel_sim_count(struct tp_panel *p, struct tp_panel_sim_counts *out)
+{
+    struct sim *s = (struct sim *)p;
+    *out = (struct tp_panel_sim_counts){.refreshes = 0};
+    pthread_mutex_lock(&s->mutex);
+    out->refreshes = s->scan.counts.refreshes;
+    out->async_tears = s->scan.counts.async_tears;
+    pthread_mutex_unlock(&s->mutex);
+    if (s->beam)
+        tp_beam_count(s->beam, &out->beam);
 }
 
 static void destroy(struct tp_panel *p)
@@ -231,9 +307,13 @@ static void destroy(struct tp_panel *p)
     pthread_mutex_unlock(&s->mutex);
     if (s->running)
         pthread_join(s->thread, NULL);
-    for (unsigned i = 0; i < s->queued; i++)
-        release(s, &s->queue[i], false);
-    release(s, &s->shown, false);
+    tp_lit_stop(&s->lit);
+    tp_beam_end(s->beam);
+    if (s->config.capture)
+        tp_capture_stop(s->config.capture);
+    for (unsigned i = 0; i < PICTURES; i++)
+        let_go(&s->pictures[i]);
+    tp_lit_finish(&s->lit);
     pthread_cond_destroy(&s->wake);
     pthread_mutex_destroy(&s->mutex);
     free(s);
@@ -243,18 +323,20 @@ int tp_panel_sim_create(
     const struct tp_panel_sim_config *config, struct tp_panel **out, struct tp_error *e)
 {
     static const struct tp_panel_ops ops = {start, publish, set_mode, look, destroy};
+    struct tp_scan_mode mode;
+    struct tp_scan tried;
     *out = NULL;
-    if (config->mode.refresh_mhz == 0 || config->pipeline > 2 || config->lead_ns < 0 ||
-        config->lead_ns >= period_ns(config->mode.refresh_mhz) ||
+    if (!make_mode(config, &config->mode, false, &mode) ||
+        tp_scan_init(&tried, &mode, config->lead_ns, config->pipeline, 0) < 0 ||
         config->vrr_min_mhz > config->vrr_max_mhz || (config->vrr_max_mhz && !config->vrr_min_mhz))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL,
             "a latch within a period, a pipeline of 0 to 2 refreshes, a range from low to high",
             "no such panel can be simulated");
     struct sim *s = tp_calloc(1, sizeof *s);
     s->config = *config;
-    s->mode = config->mode;
     s->panel = (struct tp_panel){.ops = &ops,
         .never_blocks = true,
+        .can_async = true,
         .lead_ns = config->lead_ns,
         .pipeline = config->pipeline};
     pthread_condattr_t attributes;
@@ -263,6 +345,7 @@ int tp_panel_sim_create(
     pthread_cond_init(&s->wake, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&s->mutex, NULL);
+    tp_lit_init(&s->lit);
     *out = &s->panel;
     return 0;
 }

@@ -75,7 +75,7 @@ struct tp_scan_counts {
     uint64_t async_tears; /* scan-outs in the midst of which an async one took over */
 };
 
-/* The caller's; its fields are the model's own. */
+/* The caller's; its fields are the model's own, and may be looked at. */
 struct tp_scan {
     struct tp_scan_mode mode, next_mode;
     bool switching;    /* next_mode holds from the next refresh on */

@@ -56,7 +56,7 @@ static void check(const struct tp_kms_layer *layers, unsigned n, uint32_t width,
     struct tp_image image;
     memcpy(s.layers, layers, n * sizeof *layers);
     tp_image_init(&image, width, height);
-    assert_int_equal(tp_compose(&s, &image, 0, height), 0);
+    assert_int_equal(tp_compose(&s, &image, 0, height, NULL), 0);
     assert_memory_equal(image.pixels, want, (size_t)width * height * 4);
     tp_image_finish(&image);
 }
@@ -181,7 +181,7 @@ static void what_cannot_be_read_is_counted(void **state)
     (void)state;
     fb.info.modifier = I915_FORMAT_MOD_X_TILED;
     tp_image_init(&image, 2, 2);
-    assert_int_equal(tp_compose(&s, &image, 0, 2), 1);
+    assert_int_equal(tp_compose(&s, &image, 0, 2, NULL), 1);
     assert_int_equal(image.pixels[0], 0);
     tp_image_finish(&image);
     close(fb.info.fds[0]);
@@ -196,7 +196,7 @@ static void a_screen_that_is_off_is_black(void **state)
     (void)state;
     tp_image_init(&image, 1, 1);
     image.pixels[0] = 1;
-    assert_int_equal(tp_compose(&s, &image, 0, 1), 0);
+    assert_int_equal(tp_compose(&s, &image, 0, 1, NULL), 0);
     assert_int_equal(image.pixels[0], 0);
     tp_image_finish(&image);
     close(fb.info.fds[0]);
@@ -210,7 +210,7 @@ static void only_the_asked_lines_are_composed(void **state)
     struct tp_image image;
     (void)state;
     tp_image_init(&image, 1, 3);
-    assert_int_equal(tp_compose(&s, &image, 1, 2), 0);
+    assert_int_equal(tp_compose(&s, &image, 1, 2, NULL), 0);
     assert_memory_equal(image.pixels, ((uint32_t[]){0, 2, 0}), 12);
     tp_image_finish(&image);
     close(fb.info.fds[0]);

@@ -63,7 +63,7 @@ static void refreshes_and_lines_lie_on_an_exact_grid(void **state)
     (void)state;
     assert_int_equal(tp_scan_init(&scan, &m, LEAD, 1, 7), 0);
     for (int64_t n = 0; n < 1000000; n++) {
-        assert_int_equal(next_refresh(), 7 + (int64_t)((__int128)n * 1000000000000 / 59940));
+        assert_int_equal(next_refresh(), 7 + n * 1000000000000 / 59940);
         assert_int_equal(event.sequence, n);
         assert_int_equal(event.period_ns, 16683350); /* 1e12 / 59940 = 16683350.02 */
     }
