@@ -4,8 +4,9 @@
 
 #include <stdint.h>
 
-#define TP_COST_SAMPLES 128u /* about two seconds: a scene's cost is what it was in the last ones  \
-                              */
+#define TP_COST_SAMPLES                                                                            \
+    128u /* about two seconds: a scene's cost is what it was in the last ones                      \
+          */
 
 /* {0} to begin with. */
 struct tp_cost {

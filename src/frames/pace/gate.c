@@ -9,8 +9,9 @@
 #define BOOKED 990u       /* per mille of frames that are ready by the latch that is booked */
 #define MOST_REFRESHES 3u /* that a frame is given */
 #define LATE_GUEST 8u
-#define COMPOSITOR_STEP_NS 100000
-#define PATIENCE 16 /* frames */
+#define COMPOSITOR_SLACK_NS 500000
+#define COMPOSITOR_FRAMES 8192 /* after so many without a miss a third of it is expected */
+#define PATIENCE 16            /* frames */
 
 int tp_gate_check(const struct tp_gate_settings *s)
 {
@@ -124,7 +125,7 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
     struct tp_gate_frame *f = &g->frames[id % TP_GATE_MEMORY];
     *f = (struct tp_gate_frame){.id = id,
         .begin_ns = now_ns,
-        .gate_ns = tp_gate_max(p->grid_ns, release),
+        .gate_ns = tp_gate_max(tp_gate_max(p->grid_ns, release), p->now_ns),
         .start_ns = now_ns,
         .latch_ns = INT64_MAX,
         .commit_ns = TP_GATE_NEVER,
@@ -133,8 +134,6 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         .ready_ns = TP_GATE_NEVER,
         .shown_ns = TP_GATE_NEVER};
     g->scheduled_ns[id % TP_GATE_MEMORY] = TP_GATE_NEVER;
-    if (f->gate_ns == TP_GATE_NEVER)
-        f->gate_ns = now_ns;
     if (g->counts.late_guest && g->last_return_ns != TP_GATE_NEVER)
         f->begin_ns = g->last_return_ns;
     g->flights[g->n_flights++] = (struct tp_gate_flight){.id = id,
@@ -266,43 +265,55 @@ void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns)
 }
 
 /* Who had it between ready and the latch took so long that it missed the one that it was in time
- * for, or did not. One that follows the frame before without a gap may have waited for that. */
+ * for, or did not. One that follows the frame before without a gap may have waited for that; one
+ * that is later by more met something else. */
 static void judge_compositor(
-    struct tp_gate *g, const struct tp_gate_frame *f, int64_t scheduled_ns, int64_t latch)
+    struct tp_gate *g, const struct tp_gate_frame *f, int64_t scheduled_ns, int64_t late)
 {
-    int64_t period = tp_vblank_period_ns(&g->vblank);
+    int64_t period = tp_vblank_period_ns(&g->vblank), step = period / 8;
     int64_t had = scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns);
     const struct tp_gate_frame *before = frame_of(g, f->id - 1);
     bool queued = before && before->shown_ns != TP_GATE_NEVER &&
         f->shown_ns - before->shown_ns < period + period / 2;
-    bool missed = tp_vblank_latch_ns(&g->vblank, latch) > scheduled_ns + period / 2;
-    if (missed && !queued && had > g->compositor_ns && had < period)
-        g->compositor_ns = had + COMPOSITOR_STEP_NS;
-    else
-        g->compositor_ns -= g->compositor_ns / 512;
+    g->compositor_ns -= g->compositor_ns / COMPOSITOR_FRAMES;
+    if (late <= 0 && had >= 0 && had < g->compositor_ns)
+        g->compositor_ns = had; /* less is enough */
+    if (late != 1 || queued || had <= g->compositor_ns || had >= period)
+        return;
+    had += COMPOSITOR_SLACK_NS;
+    g->compositor_ns = had < g->compositor_ns + step ? had : g->compositor_ns + step;
 }
 
-/* Frames that are shown later than scheduled, one like the other, stand in a queue, which would
- * stay for ever: one refresh is left out. */
-static void judge_queue(struct tp_gate *g, int64_t scheduled_ns, int64_t latch)
+/*
+ * Frames that are shown later than scheduled, one like the other, stand in a queue, which would
+ * stay for ever: one refresh is left out. If that does not help, whoever has them between ready and
+ * the latch may need longer than was thought; and if it is not that either, the way to the panel is
+ * so long. had_ns: what was left from ready to the latch.
+ */
+static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
 {
-    int64_t late = latch - tp_vblank_nearest(&g->vblank, scheduled_ns);
+    int64_t period = tp_vblank_period_ns(&g->vblank);
     if (late < g->way)
         g->way = late > 0 ? late : 0;
     if (late <= g->way && g->behind >= 0)
         g->behind = 0;
     else if (++g->behind == PATIENCE)
         g->behind = -PATIENCE; /* till then what was under way has been shown */
+    if (g->behind == 0)
+        g->probes = late <= g->way ? 0 : g->probes;
     if (g->behind != -PATIENCE)
         return;
-    if (late == g->probed) {
-        g->way = late;
-        g->probed = 0;
-        return;
-    }
+    g->probes = late == g->probed ? g->probes + 1 : 0;
     g->probed = late;
-    g->last_latch_ns =
-        tp_vblank_latch_ns(&g->vblank, tp_vblank_nearest(&g->vblank, g->last_latch_ns) + 1);
+    if (g->probes == 0) {
+        g->last_latch_ns =
+            tp_vblank_latch_ns(&g->vblank, tp_vblank_nearest(&g->vblank, g->last_latch_ns) + 1);
+    } else if (late == g->way + 1 && had_ns >= 0 && had_ns < period) {
+        g->compositor_ns = had_ns + period / 8;
+    } else {
+        g->way = late;
+        g->compositor_ns = g->probed = 0;
+    }
 }
 
 void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
@@ -318,6 +329,7 @@ void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
     int64_t scheduled_ns = g->scheduled_ns[frame % TP_GATE_MEMORY];
     if (scheduled_ns == TP_GATE_NEVER)
         return;
-    judge_compositor(g, f, scheduled_ns, latch);
-    judge_queue(g, scheduled_ns, latch);
+    int64_t late = latch - tp_vblank_nearest(&g->vblank, scheduled_ns);
+    judge_compositor(g, f, scheduled_ns, late);
+    judge_queue(g, late, scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns));
 }

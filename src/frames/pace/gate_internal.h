@@ -40,7 +40,8 @@ struct tp_gate {
     /* How many refreshes later than scheduled frames are shown. What a skipped refresh does not
      * make less is not a queue, but the way to the panel. */
     int64_t way, probed;
-    int behind; /* so many frames in a row were later than that; below 0: not judged yet */
+    unsigned probes; /* what was tried against that lateness */
+    int behind;      /* so many frames in a row were later than that; below 0: not judged yet */
 
     uint64_t ids, last_told; /* the last that was told to be ready */
     int64_t last_return_ns;

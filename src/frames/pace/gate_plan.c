@@ -121,14 +121,16 @@ static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_g
     if (g->settings.mode != TP_GATE_LATENCY || g->cost.n < TP_COST_SAMPLES / 8)
         return grid;
     int64_t cost = tp_cost_quantile(&g->cost, PESSIMIST) + g->compositor_ns;
-    int64_t latest = tp_vblank_latch_ns(&g->vblank, p->latch_index) - cost - MARGIN_NS;
+    int64_t margin = g->compositor_ns > 0 ? MARGIN_NS / 2 : MARGIN_NS; /* that has its own */
+    int64_t latest = tp_vblank_latch_ns(&g->vblank, p->latch_index) - cost - margin;
     return tp_gate_max(grid, latest - g->extra_ns);
 }
 
 void tp_gate_plan(
     const struct tp_gate *g, int64_t now_ns, int64_t release_ns, bool gpu, struct tp_gate_plan *out)
 {
-    *out = (struct tp_gate_plan){.start_ns = TP_GATE_NEVER,
+    *out = (struct tp_gate_plan){.now_ns = now_ns,
+        .start_ns = TP_GATE_NEVER,
         .grid_ns = TP_GATE_NEVER,
         .release_ns = release_ns,
         .clock = g->clock};

@@ -45,6 +45,7 @@ const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g);
 void tp_gate_untimed(struct tp_gate *g);
 
 struct tp_gate_plan {
+    int64_t now_ns;   /* when it was first made */
     int64_t start_ns; /* may be past: start at once */
     int64_t grid_ns;  /* what the grid, the cap or latency ask for; INT64_MIN: nothing */
     int64_t release_ns;
@@ -78,7 +79,7 @@ struct tp_gate_frame {
     uint64_t id;
     int64_t begin_ns; /* when the guest began it: its start; a late guest's, the return of the
                          present before */
-    int64_t gate_ns;  /* max(grid, release): when it was to start */
+    int64_t gate_ns;  /* max(grid, release), or when it was asked for: when it was to start */
     int64_t start_ns; /* when it did */
     int64_t latch_ns; /* the latch that was booked; INT64_MAX: without a grid */
     /* It is to go to the compositor no earlier: one that was given several refreshes and did not

@@ -290,15 +290,20 @@ static void what_the_board_shows_is_not_handed_out_whoever_gave_it_back(void **d
     end(&w, 0);
 }
 
-static void another_generations_word_says_nothing(void **data)
+/* So does a server's last word, before it goes: it has forgotten the buffer, and its panel has not.
+ */
+static void a_word_of_another_generation_frees_nothing(void **data)
 {
     (void)data;
     struct world w;
     begin(&w, 1, FULL, TP_RELEASE_WAIT_CPU);
     show(&w, 0);
-    tp_board_store(&w.board, 0, tp_board_word(99, tp_board_low(9, TP_BOARD_SHOWN)));
+    publish(&w, 0);
+    tp_board_store(&w.board, 0, tp_board_word(0, tp_board_low(9, TP_BOARD_FREE)));
     give_back(&w, 0);
-    assert_int_equal(choose(&w).slot, 0);
+    assert_int_equal(choose(&w).slot, -1);
+    tp_slots_disconnected(w.s, w.now);
+    assert_int_equal(state(&w, 0), TP_SLOT_QUARANTINED);
     end(&w, 0);
 }
 
@@ -1040,7 +1045,7 @@ int main(void)
         cmocka_unit_test(a_ready_image_costs_no_look_at_a_fence),
         cmocka_unit_test(a_signalled_fence_comes_before_an_unsignalled_one),
         cmocka_unit_test(what_the_board_shows_is_not_handed_out_whoever_gave_it_back),
-        cmocka_unit_test(another_generations_word_says_nothing),
+        cmocka_unit_test(a_word_of_another_generation_frees_nothing),
         cmocka_unit_test(a_fenced_image_is_waited_for_by_its_fence),
         cmocka_unit_test(free_on_the_board_voids_the_fence),
         cmocka_unit_test(a_lost_final_note_is_waited_for_on_the_board),

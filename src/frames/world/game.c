@@ -1,0 +1,446 @@
+/*
+ * The game with its ICD, and the GPU. The game is a model; slots, gate and acquire are the ICD's.
+ *
+ * An early guest waits until its GPU is no further behind than it lets it, acquires, records, and
+ * presents; its GPU writes the image from then on. A late guest records and renders elsewhere
+ * first, then acquires; only its copy, an eighth of the GPU's part, writes the image.
+ */
+#include <string.h>
+
+#include "frames/world/internal.h"
+
+#define COPY 8 /* the part of the GPU's time that a late guest's copy takes */
+#define CAPABILITIES                                                                               \
+    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
+#define JOBS (sizeof((struct guest *)0)->jobs / sizeof *((struct guest *)0)->jobs)
+
+static bool is_signalled(void *data, int fence)
+{
+    const struct world *w = data;
+    return w->fences[fence].signalled;
+}
+
+static void close_fence(void *data, int fence)
+{
+    drop_fence(data, fence);
+}
+
+/* --- the GPU --- */
+
+/* A GPU that idles clocks down, and needs a while to come back. */
+static int64_t slowed(struct world *w, int64_t takes)
+{
+    struct guest *g = &w->guest;
+    if (w->c->per_mille[TP_FAULT_DVFS] == 0)
+        return takes;
+    int64_t span = w->now - g->clock_at;
+    if (span > 8000000) {
+        bool idle = g->busy_ns * 10 < span * 6;
+        uint32_t target = idle ? 1600 : 1000;
+        w->out->injected[TP_FAULT_DVFS] += idle;
+        g->slower = (g->slower * 3 + target) / 4;
+        g->busy_ns = 0;
+        g->clock_at = w->now;
+    }
+    return takes * g->slower / 1000;
+}
+
+/* The GPU begins to write this image. */
+static void begin_writing(struct world *w, struct image *m, int64_t until)
+{
+    m->write_from = w->now;
+    m->write_to = until;
+    for (unsigned i = 0; i < w->n_latched; i++) {
+        struct frame *f = frame_of(w, w->latched[i]);
+        if (f && &w->images[f->image] == m)
+            f->torn = true;
+    }
+    if (m->read_to <= w->now || m->torn)
+        return;
+    m->torn = true;
+    w->out->tears++;
+    tell(w, "GPU writes image %u, which is read until %.3f ms", (unsigned)(m - w->images),
+        (double)(m->read_to - START_NS) / 1e6);
+    if (w->c->release)
+        broken(w, "the GPU wrote an image while the panel read it");
+}
+
+void gpu_kick(struct world *w)
+{
+    struct guest *g = &w->guest;
+    if (g->running || g->n_jobs == 0)
+        return;
+    struct job *j = &g->jobs[g->first_job];
+    for (unsigned i = 0; i < j->n_fences; i++)
+        if (!w->fences[j->fences[i]].signalled)
+            return;
+    for (unsigned i = 0; i < j->n_fences; i++)
+        drop_fence(w, j->fences[i]);
+    j->n_fences = 0;
+    int64_t takes = slowed(w, j->takes);
+    g->running = true;
+    g->busy_ns += takes;
+    push(w, w->now + takes, EVENT_GPU, 0, 0);
+    if (j->writes)
+        begin_writing(w, &w->images[frame_at(w, j->frame)->image], w->now + takes);
+}
+
+static void submit(struct world *w, const struct job *j)
+{
+    struct guest *g = &w->guest;
+    if (g->n_jobs == JOBS) {
+        broken(w, "the GPU has more than %zu jobs", JOBS);
+        return;
+    }
+    g->gpu_free = max_ns(g->gpu_free, w->now) + j->takes;
+    g->jobs[(g->first_job + g->n_jobs++) % JOBS] = *j;
+    gpu_kick(w);
+}
+
+void gpu_done(struct world *w)
+{
+    struct guest *g = &w->guest;
+    struct job j = g->jobs[g->first_job];
+    g->first_job = (g->first_job + 1) % JOBS;
+    g->n_jobs--;
+    g->running = false;
+    if (j.writes) {
+        struct frame *f = frame_at(w, j.frame);
+        f->ready = w->now;
+        g->done = j.frame + 1;
+        if (g->gate)
+            tp_gate_ready(g->gate, f->id, w->now);
+        int64_t at = max_ns(w->now, f->commit);
+        if (j.frame > 0) /* not before the one before it */
+            at = max_ns(at, frame_at(w, j.frame - 1)->commit);
+        f->commit = at;
+        push(w, at + HOP_NS + w->c->compositor_ns, EVENT_COMPOSE, j.frame, 0);
+        poke_guest(w);
+    }
+    gpu_kick(w);
+}
+
+/* --- the game --- */
+
+static const struct tp_world_cost *cost_of(const struct world *w, uint64_t number)
+{
+    return &w->c->costs[number % w->c->n_costs];
+}
+
+static void sleep_until(struct world *w, int64_t at)
+{
+    int64_t late = strikes(w, TP_FAULT_CLOCK_JITTER) ? (int64_t)dice(w, 300000) : 0;
+    w->guest.asleep_until = at;
+    push(w, at + late, EVENT_GUEST, ++w->guest.turn, 0);
+}
+
+/* False: its GPU is too far behind. */
+static bool begin_frame(struct world *w)
+{
+    struct guest *g = &w->guest;
+    if (g->done + w->c->run_ahead < g->frame)
+        return false;
+    struct frame *f = frame_at(w, g->frame);
+    *f = (struct frame){.number = g->frame,
+        .begin = w->now,
+        .acquired = NEVER,
+        .entry = NEVER,
+        .ready = NEVER,
+        .commit = NEVER,
+        .line = NEVER,
+        .cpu = cost_of(w, g->frame)->cpu_ns,
+        .gpu = cost_of(w, g->frame)->gpu_ns};
+    return true;
+}
+
+static void present(struct world *w, struct frame *f, int64_t takes)
+{
+    struct guest *g = &w->guest;
+    struct tp_gate_frame seen;
+    struct job j = {.frame = f->number, .takes = takes, .writes = true};
+    j.n_fences = g->got.image.n_fences;
+    memcpy(j.fences, g->got.image.fences, sizeof j.fences);
+    f->entry = w->now;
+    w->images[f->image].frame = f->number;
+    tp_slots_presented(g->slots, f->image, w->now);
+    tp_slots_committed(g->slots, f->image, w->now);
+    if (g->gate) {
+        tp_gate_presented(g->gate, f->id, w->now, w->now);
+        if (tp_gate_frame(g->gate, f->id, &seen))
+            f->commit = seen.commit_ns;
+    }
+    g->returned = w->now;
+    submit(w, &j);
+    g->frame++;
+    g->state = BEGINS;
+}
+
+static void begin_acquire(struct world *w, struct frame *f)
+{
+    struct guest *g = &w->guest;
+    f->asked = w->now;
+    g->state = ACQUIRES;
+    g->booked = false;
+    g->asleep_until = NEVER;
+    tp_acquire_begin(&g->acquire, g->slots, w->c->book_first ? NULL : g->gate, w->now, UINT64_MAX);
+}
+
+/* What the early guest can do at best: start when it wants to and may. */
+static void judge_earliest(struct world *w, struct frame *f, int64_t takes, int64_t cpu)
+{
+    int64_t start = max_ns(f->asked, w->images[f->image].unheld);
+    f->release = w->images[f->image].unheld;
+    f->earliest = max_ns(start + cpu, w->guest.gpu_free) + takes + w->c->compositor_ns + HOP_NS;
+}
+
+static void acquired(struct world *w, struct frame *f)
+{
+    struct guest *g = &w->guest;
+    struct tp_gate_frame seen;
+    f->image = g->got.image.slot;
+    f->acquired = w->now;
+    tell(w, "frame %llu gets image %u", (unsigned long long)f->number, f->image);
+    f->gate = w->now;
+    if (!w->c->book_first)
+        f->id = g->got.frame;
+    if (g->gate && tp_gate_frame(g->gate, f->id, &seen))
+        f->gate = seen.gate_ns;
+    count_acquire(w, f, &g->got);
+    if (w->c->late_guest) {
+        judge_earliest(w, f, f->gpu / COPY, 0);
+        present(w, f, f->gpu / COPY);
+        return;
+    }
+    f->begin = w->now;
+    judge_earliest(w, f, f->gpu, f->cpu);
+    g->state = COMPUTES;
+    sleep_until(w, w->now + f->cpu);
+}
+
+/* The wrong order: the grid first, then the schedule is booked, and then the release is waited for.
+ */
+static bool book_before(struct world *w, struct frame *f)
+{
+    struct guest *g = &w->guest;
+    struct tp_gate_plan p;
+    if (!w->c->book_first || g->booked)
+        return true;
+    tp_gate_plan(g->gate, w->now, INT64_MIN, false, &p);
+    if (p.start_ns > w->now && g->asleep_until == NEVER) {
+        g->wait = (struct tp_slots_wait){.board_index = -1, .fence = -1};
+        sleep_until(w, p.start_ns);
+        return false;
+    }
+    f->id = tp_gate_book(g->gate, &p, w->now);
+    g->booked = true;
+    return true;
+}
+
+/* False: it waits. */
+static bool acquire(struct world *w)
+{
+    struct guest *g = &w->guest;
+    struct frame *f = frame_at(w, g->frame);
+    if (!book_before(w, f))
+        return false;
+    if (tp_acquire_step(&g->acquire, w->now, &g->wait, &g->got) == TP_ACQUIRE_TAKEN) {
+        acquired(w, f);
+        return true;
+    }
+    if (g->wait.ask)
+        push(w, w->now + HOP_NS, EVENT_REQUEST,
+            g->wait.ask_name.index == TP_BUFFER_NO_INDEX ? 0 : g->wait.ask_name.index + 1u, 0);
+    if (g->wait.until_ns < INT64_MAX && g->wait.until_ns != g->asleep_until)
+        sleep_until(w, g->wait.until_ns);
+    return false;
+}
+
+/* Goes on as far as it can at this instant. */
+void run_guest(struct world *w)
+{
+    struct guest *g = &w->guest;
+    g->poked = false;
+    while (!w->over) {
+        struct frame *f = frame_at(w, g->frame);
+        if (g->state == BEGINS) {
+            if (!begin_frame(w))
+                return;
+            if (!w->c->late_guest) {
+                begin_acquire(w, f);
+                continue;
+            }
+            if (g->returned != NEVER)
+                f->begin = g->returned;
+            g->state = COMPUTES;
+            sleep_until(w, w->now + f->cpu);
+            return;
+        }
+        if (g->state != ACQUIRES || !acquire(w))
+            return;
+    }
+}
+
+void poke_guest(struct world *w)
+{
+    struct guest *g = &w->guest;
+    const struct tp_slots_wait *s = &g->wait;
+    if (g->state == BEGINS)
+        g->poked = true;
+    else if (g->state == ACQUIRES)
+        g->poked |= s->compositor || s->channel || s->board_index >= 0 || s->fence >= 0;
+}
+
+void guest_turn(struct world *w, uint64_t turn)
+{
+    struct guest *g = &w->guest;
+    if (turn != g->turn)
+        return;
+    struct frame *f = frame_at(w, g->frame);
+    if (g->state == COMPUTES && w->c->late_guest) {
+        struct job j = {.frame = f->number, .takes = f->gpu - f->gpu / COPY};
+        submit(w, &j);
+        begin_acquire(w, f);
+    } else if (g->state == COMPUTES) {
+        present(w, f, f->gpu);
+    }
+    run_guest(w);
+}
+
+/* --- what reaches the ICD --- */
+
+static void on_note(struct world *w, struct tp_scanout_frame *f)
+{
+    if (!tp_slots_note(w->guest.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
+        f->fd >= 0)
+        drop_fence(w, f->fd);
+}
+
+static void receive(struct world *w, struct tp_scanout_frame *f)
+{
+    struct guest *g = &w->guest;
+    switch (f->fourcc) {
+    case TP_FRAME_NOTE:
+        on_note(w, f);
+        return;
+    case TP_FRAME_STATE:
+        if (!tp_slots_state(g->slots, &f->u.state, f->fd, w->now) && f->fd >= 0)
+            drop_fence(w, f->fd);
+        return;
+    case TP_FRAME_REGISTER:
+        tp_slots_registered(g->slots, &f->u.reg, w->now);
+        return;
+    case TP_FRAME_TIMELINE:
+        tp_slots_timeline(g->slots, &f->u.timeline);
+        if (g->gate)
+            tp_gate_timeline(g->gate, &f->u.timeline);
+        return;
+    }
+}
+
+void guest_message(struct world *w, unsigned which, int32_t session)
+{
+    struct server *s = &w->server;
+    struct tp_scanout_frame f;
+    if (session != s->sessions) /* that connection is over */
+        return;
+    if (w->now < w->guest.reads_from) {
+        push(w, w->guest.reads_from, EVENT_MESSAGE, which, session);
+        return;
+    }
+    struct message m = s->messages[which];
+    s->messages[which].used = false;
+    s->n--;
+    struct tp_frame raw = {.fourcc = m.header.fourcc,
+        .flags = m.header.flags,
+        .sequence = m.header.sequence,
+        .payload = m.bytes,
+        .payload_bytes = m.n,
+        .fds = {m.fence},
+        .n_fds = m.fence >= 0};
+    if (tp_scanout_decode(&raw, true, &f) < 0) {
+        broken(w, "the ICD does not understand a frame of the server's");
+        return;
+    }
+    receive(w, &f);
+    server_drained(w);
+    poke_guest(w);
+}
+
+void guest_release(struct world *w, unsigned image)
+{
+    tp_slots_released(w->guest.slots, image, -1, TP_FENCE_NONE, w->now);
+    poke_guest(w);
+}
+
+void guest_shown(struct world *w, uint64_t number)
+{
+    const struct frame *f = frame_at(w, number);
+    if (w->guest.gate && f->number == number)
+        tp_gate_shown(w->guest.gate, f->id, f->line);
+}
+
+void guest_connect(struct world *w)
+{
+    struct guest *g = &w->guest;
+    struct server *s = &w->server;
+    if (tp_notes_connect(s->notes, CAPABILITIES, w, &s->peer) < 0 ||
+        tp_board_look(&s->board, sizeof s->board, &g->view) < 0) {
+        broken(w, "the ICD cannot connect");
+        return;
+    }
+    tp_slots_connected(g->slots, CAPABILITIES, &g->view, w->now);
+    for (unsigned i = 0; i < w->c->images; i++) {
+        struct tp_buffer_name *n = &g->names[i];
+        *n = (struct tp_buffer_name){
+            .identity = {1, i + 1}, .generation = ++g->generation, .index = TP_BUFFER_NO_INDEX};
+        tp_slots_register(g->slots, i, n, w->now);
+        tp_notes_register(s->notes, s->peer, n, -1, i + 1);
+    }
+    poke_guest(w);
+}
+
+/* --- from start to end --- */
+
+void start_guest(struct world *w)
+{
+    static const struct tp_slots_ops ops = {is_signalled, close_fence};
+    const struct tp_world_config *c = w->c;
+    struct guest *g = &w->guest;
+    struct tp_slots_config s = {.images = c->images,
+        .release = c->release,
+        .wait = c->wait,
+        .period_ns = INT64_C(1000000000000) / c->refresh_mhz,
+        .pipeline = c->pipeline};
+    tp_slots_create(&s, &ops, w, &g->slots);
+    tp_gate_create(&c->gate, &g->gate);
+    g->slower = 1000;
+    g->clock_at = w->now;
+    g->returned = NEVER;
+    for (unsigned i = 0; i < c->images; i++)
+        w->images[i] = (struct image){.write_from = NEVER,
+            .write_to = NEVER,
+            .read_from = NEVER,
+            .read_to = NEVER,
+            .unheld = NEVER};
+    guest_connect(w);
+    push(w, w->now, EVENT_GUEST, ++g->turn, 0);
+}
+
+void stop_guest(struct world *w)
+{
+    struct guest *g = &w->guest;
+    for (; g->n_jobs > 0; g->n_jobs--) {
+        struct job *j = &g->jobs[g->first_job];
+        g->first_job = (g->first_job + 1) % JOBS;
+        for (unsigned i = 0; i < j->n_fences; i++)
+            drop_fence(w, j->fences[i]);
+    }
+    if (g->state == COMPUTES)
+        for (unsigned i = 0; i < g->got.image.n_fences && !w->c->late_guest; i++)
+            drop_fence(w, g->got.image.fences[i]);
+    struct tp_slots_counts n;
+    tp_slots_counts(g->slots, &n);
+    w->out->slots = n;
+    tp_slots_destroy(g->slots);
+    tp_gate_destroy(g->gate);
+}

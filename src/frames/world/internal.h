@@ -1,0 +1,245 @@
+/* What the files of the world share. All times are of its own clock, in ns. */
+#ifndef TP_FRAMES_WORLD_INTERNAL_H
+#define TP_FRAMES_WORLD_INTERNAL_H
+
+#include "frames/icd/slots_acquire.h"
+#include "frames/panel/sim_scan.h"
+#include "frames/server/notes.h"
+#include "frames/wire/hello.h"
+#include "frames/world/world.h"
+
+#define NEVER INT64_MIN
+#define FRAMES 128u  /* that are remembered, a power of two */
+#define FENCES 4096u /* at the same time */
+#define MESSAGES 64u /* under way to the guest at the same time: a socket's room */
+#define START_NS INT64_C(1000000000)
+#define HOP_NS 5000 /* from one process to another */
+
+/* --- the clock --- */
+
+enum event_type {
+    EVENT_GUEST,    /* a: the guest's turn; stale ones are left out */
+    EVENT_GPU,      /* its job is done */
+    EVENT_MESSAGE,  /* one reaches the guest; a: which, b: of what connection */
+    EVENT_REQUEST,  /* one reaches the server; a: which buffer */
+    EVENT_COMPOSE,  /* the compositor has a frame; a: its number */
+    EVENT_FLIP,     /* the flip event reaches the compositor; a: the frame */
+    EVENT_RELEASE,  /* the compositor's release reaches the guest; a: the image */
+    EVENT_CALLBACK, /* the panel's completion reaches the server; a: serial, b: fence */
+    EVENT_SIGNAL,   /* a fence; a: which */
+    EVENT_SHOWN,    /* presentation feedback reaches the guest; a: the frame */
+    EVENT_SERVER,   /* its own timers */
+    EVENT_FAULT,    /* a fault that ends; a: which */
+};
+
+struct event {
+    int64_t at;
+    uint64_t order; /* of those at the same instant */
+    enum event_type type;
+    int32_t b;
+    uint64_t a;
+};
+
+struct events {
+    struct event *heap;
+    size_t n, cap;
+    uint64_t orders;
+};
+
+/* --- who takes part --- */
+
+struct frame {
+    uint64_t number, id; /* from 0; the gate's */
+    unsigned image;
+    int64_t begin, asked, acquired, gate, entry, ready, commit, line; /* NEVER: not yet */
+    int64_t cpu, gpu;
+    int64_t release;  /* when the image that it got was free */
+    int64_t earliest; /* ready, had it started as soon as it could have */
+    uint64_t serial;
+    bool latched; /* and not shown yet */
+    bool torn;    /* its image was written since */
+};
+
+struct image {
+    int64_t write_from, write_to; /* the last time that the GPU wrote it */
+    int64_t read_from, read_to;   /* the last scan-out of it */
+    int64_t unheld;               /* since when no panel reads it, as the panel knows it */
+    bool torn;                    /* that scan-out is counted */
+    uint64_t frame;               /* that it has */
+};
+
+struct fence {
+    int64_t signal; /* INT64_MAX: not known yet */
+    bool signalled, watched;
+    unsigned refs;
+};
+
+struct job {
+    uint64_t frame;
+    int64_t takes;
+    bool writes;
+    int fences[TP_SLOTS_FENCES];
+    unsigned n_fences;
+};
+
+struct message {
+    bool used;
+    struct tp_frame_header header;
+    uint8_t bytes[TP_SCANOUT_BYTES];
+    size_t n;
+    int fence;
+};
+
+struct guest {
+    enum { BEGINS, COMPUTES, ACQUIRES, STOPPED } state;
+    uint64_t frame; /* its number */
+    uint64_t turn;
+    struct tp_slots *slots;
+    struct tp_gate *gate;
+    struct tp_acquire acquire;
+    struct tp_slots_wait wait;
+    struct tp_board_view view;
+    bool poked, booked;
+    int64_t reads_from; /* it is slow: not before */
+    int64_t asleep_until, returned;
+    uint64_t done; /* frames whose GPU work is done */
+    struct tp_acquired got;
+    struct job jobs[16];
+    unsigned first_job, n_jobs;
+    bool running;
+    int64_t gpu_free, busy_ns, clock_at;
+    uint32_t slower; /* DVFS: thousandths */
+    struct tp_buffer_name names[TP_SLOTS_MAX];
+    uint32_t generation;
+};
+
+struct compositor {
+    uint64_t queue[FRAMES];
+    unsigned first, n;
+    bool flipping;
+    int64_t showing; /* image, -1: none */
+    int64_t stalled_until;
+};
+
+struct server {
+    struct tp_notes *notes;
+    struct tp_notes_peer *peer;
+    struct tp_board board;
+    uint64_t serial, used_sequence, sequence;
+    bool has_commit, up;
+    bool dead; /* writes nothing any more */
+    uint64_t commit;
+    struct message messages[MESSAGES];
+    unsigned n;       /* of them */
+    int32_t sessions; /* connections so far */
+    int64_t timer;
+    uint64_t blank; /* its serial; 0: none */
+    bool blank_due;
+};
+
+struct histogram {
+    uint32_t *bins;
+    uint64_t n;
+    int64_t max;
+    double mean, squares;
+};
+
+struct metrics {
+    struct histogram interval, latency, acquire_wait, gate_to_start;
+    double slot, release, gate;
+    uint64_t acquires, judged, on_vblank, tail;
+    int64_t first_line, last_line;
+    uint64_t last_sequence;
+    tp_fine position; /* the cap's clock, as an outsider reads it */
+};
+
+struct world {
+    const struct tp_world_config *c;
+    struct tp_world_result *out;
+    int64_t now;
+    uint64_t random;
+    struct events events;
+    struct tp_scan scan;
+    struct server server;
+    struct compositor compositor;
+    struct guest guest;
+    struct metrics metrics;
+    struct frame frames[FRAMES];
+    struct image images[TP_SLOTS_MAX];
+    struct fence fences[FENCES];
+    int free_fence; /* where to look next */
+    unsigned n_fences;
+    uint64_t latched[TP_SCAN_PIPELINE + 2]; /* serials, not shown yet */
+    unsigned n_latched;
+    uint64_t serials[FRAMES]; /* frame number + 1 of a serial; 0: a blank */
+    bool over;
+};
+
+static inline struct frame *frame_at(struct world *w, uint64_t number)
+{
+    return &w->frames[number % FRAMES];
+}
+static inline int64_t max_ns(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* --- run.c --- */
+
+void push(struct world *w, int64_t at, enum event_type type, uint64_t a, int32_t b);
+/* An invariant broke: the run is over. */
+void broken(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* For the story. */
+void tell(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* 0 to n - 1. */
+uint64_t dice(struct world *w, uint64_t n);
+/* A fault of this kind happens here: it is counted. */
+bool strikes(struct world *w, enum tp_world_fault f);
+
+int make_fence(struct world *w, int64_t signal);
+void hold_fence(struct world *w, int fence);
+void drop_fence(struct world *w, int fence);
+/* It has signalled: whoever waits for it is told. */
+void signal_fence(struct world *w, int fence);
+
+/* --- game.c --- */
+
+void start_guest(struct world *w);
+void stop_guest(struct world *w);
+void guest_turn(struct world *w, uint64_t turn);
+void guest_message(struct world *w, unsigned which, int32_t session);
+void guest_release(struct world *w, unsigned image);
+void guest_shown(struct world *w, uint64_t number);
+void guest_connect(struct world *w);
+/* Something that an acquire may wait for has happened. */
+void poke_guest(struct world *w);
+void run_guest(struct world *w);
+void gpu_done(struct world *w);
+void gpu_kick(struct world *w);
+
+/* --- screen.c --- */
+
+void start_screen(struct world *w);
+void stop_screen(struct world *w);
+void start_server(struct world *w);
+void crash_server(struct world *w);
+/* The frame of a serial; NULL: it is a blank's. */
+struct frame *frame_of(struct world *w, uint64_t serial);
+void scan_event(struct world *w, const struct tp_scan_event *e);
+void compose(struct world *w, uint64_t number);
+void flipped(struct world *w, uint64_t number);
+void panel_callback(struct world *w, uint64_t serial, int fence);
+void server_request(struct world *w, uint64_t which);
+void server_timer(struct world *w);
+void server_drained(struct world *w);
+void end_fault(struct world *w, enum tp_world_fault f);
+
+/* --- metrics.c --- */
+
+void start_metrics(struct world *w);
+void count_acquire(struct world *w, const struct frame *f, const struct tp_acquired *a);
+void count_shown(struct world *w, const struct frame *f, uint64_t sequence);
+void finish_metrics(struct world *w);
+void free_metrics(struct world *w);
+
+#endif

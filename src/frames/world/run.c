@@ -1,0 +1,315 @@
+/* The virtual clock, fences, faults' dice, and the run from start to end. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "frames/world/internal.h"
+
+const char *const tp_world_fault_names[TP_FAULTS] = {"lost-note", "late-fence", "dup-note",
+    "reorder", "truncated-fds", "server-crash", "compositor-stall", "panel-off", "refresh-switch",
+    "clock-jitter", "slow-reader", "fd-exhaustion", "dvfs"};
+
+void tp_world_defaults(struct tp_world_config *c)
+{
+    *c = (struct tp_world_config){.refresh_mhz = 60000,
+        .gate = {.mode = TP_GATE_VSYNC},
+        .pipeline = 1,
+        .lead_ns = 1650000,
+        .callback_ns = 500000,
+        .release = true,
+        .wait = TP_RELEASE_WAIT_CPU,
+        .seed = 1,
+        .late_refreshes = 1};
+}
+
+static int refuse(struct tp_error *e, const char *what)
+{
+    return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "%s", what);
+}
+
+int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
+{
+    if (c->n_costs == 0 || c->frames == 0)
+        return refuse(e, "there are no frames, or no costs of frames");
+    for (size_t i = 0; i < c->n_costs; i++)
+        if (c->costs[i].cpu_ns < 0 || c->costs[i].gpu_ns < 0 ||
+            c->costs[i].cpu_ns + c->costs[i].gpu_ns > INT64_C(10000000000))
+            return refuse(e, "a frame costs 0 to 10 s");
+    if (c->refresh_mhz < 1000 || c->refresh_mhz > 1000000 || c->slowest_mhz > c->refresh_mhz)
+        return refuse(e, "a refresh is 1 to 1000 Hz, and a range goes from low to high");
+    if (c->images < 2 || c->images > TP_SLOTS_MAX || c->pipeline > 2 || c->run_ahead > 3)
+        return refuse(e, "there are 2 to 64 images, a pipeline of 0 to 2, a run-ahead of 0 to 3");
+    if (c->lead_ns < 0 || c->lead_ns >= INT64_C(1000000000000) / c->refresh_mhz ||
+        c->compositor_ns < 0 || c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
+        c->callback_ns > INT64_C(1000000000))
+        return refuse(e, "the latch lies within a refresh; delays are up to a second");
+    if (tp_gate_check(&c->gate) < 0)
+        return refuse(e, "the gate's mode cap needs a cap");
+    return 0;
+}
+
+/* --- events --- */
+
+static bool is_before(const struct event *a, const struct event *b)
+{
+    return a->at != b->at ? a->at < b->at : a->order < b->order;
+}
+
+void push(struct world *w, int64_t at, enum event_type type, uint64_t a, int32_t b)
+{
+    struct events *q = &w->events;
+    struct event e = {.at = at, .order = q->orders++, .type = type, .a = a, .b = b};
+    TP_PUSH(q->heap, q->n, q->cap) = e;
+    size_t i = q->n - 1;
+    for (; i > 0 && is_before(&e, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        q->heap[i] = q->heap[(i - 1) / 2];
+    q->heap[i] = e;
+}
+
+static struct event pop(struct events *q)
+{
+    struct event first = q->heap[0], last = q->heap[--q->n];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < q->n; i = child) {
+        if (child + 1 < q->n && is_before(&q->heap[child + 1], &q->heap[child]))
+            child++;
+        if (!is_before(&q->heap[child], &last))
+            break;
+        q->heap[i] = q->heap[child];
+    }
+    q->heap[i] = last;
+    return first;
+}
+
+/* --- chance --- */
+
+/* Steele, Lea and Flood's SplitMix64. */
+uint64_t dice(struct world *w, uint64_t n)
+{
+    uint64_t z = w->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+    return n > 0 ? z % n : 0;
+}
+
+bool strikes(struct world *w, enum tp_world_fault f)
+{
+    if (w->c->per_mille[f] == 0 || dice(w, 1000) >= w->c->per_mille[f])
+        return false;
+    w->out->injected[f]++;
+    return true;
+}
+
+/* --- what is told --- */
+
+static void add_line(struct world *w, const char *fmt, va_list args)
+{
+    struct tp_world_result *o = w->out;
+    char *line = o->story[o->n_story++ % TP_WORLD_STORY];
+    int n = snprintf(line, TP_WORLD_LINE, "%12.6f ms  ", (double)(w->now - START_NS) / 1e6);
+    vsnprintf(line + n, TP_WORLD_LINE - (size_t)n, fmt, args);
+}
+
+void tell(struct world *w, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    add_line(w, fmt, args);
+    va_end(args);
+}
+
+void broken(struct world *w, const char *fmt, ...)
+{
+    va_list args;
+    if (w->over)
+        return;
+    va_start(args, fmt);
+    vsnprintf(w->out->broken, sizeof w->out->broken, fmt, args);
+    va_end(args);
+    w->over = true;
+}
+
+/* The lines that are left, the oldest first. */
+static void order_story(struct tp_world_result *o)
+{
+    char lines[TP_WORLD_STORY][TP_WORLD_LINE];
+    if (o->n_story <= TP_WORLD_STORY)
+        return;
+    memcpy(lines, o->story, sizeof lines);
+    for (unsigned i = 0; i < TP_WORLD_STORY; i++)
+        memcpy(o->story[i], lines[(o->n_story + i) % TP_WORLD_STORY], TP_WORLD_LINE);
+    o->n_story = TP_WORLD_STORY;
+}
+
+/* --- fences --- */
+
+int make_fence(struct world *w, int64_t signal)
+{
+    for (unsigned i = 0; i < FENCES; i++) {
+        int at = (int)((unsigned)(w->free_fence + 1) % FENCES);
+        w->free_fence = at;
+        if (w->fences[at].refs > 0)
+            continue;
+        w->fences[at] = (struct fence){.signal = signal, .refs = 1};
+        w->n_fences++;
+        if (signal <= w->now)
+            w->fences[at].signalled = true;
+        else if (signal < INT64_MAX)
+            push(w, signal, EVENT_SIGNAL, (uint64_t)at, 0);
+        return at;
+    }
+    broken(w, "fences leak: there are %u", FENCES);
+    return 0;
+}
+
+void hold_fence(struct world *w, int fence)
+{
+    w->fences[fence].refs++;
+    w->n_fences++;
+}
+
+void drop_fence(struct world *w, int fence)
+{
+    if (w->fences[fence].refs == 0) {
+        broken(w, "a fence is closed twice");
+        return;
+    }
+    w->fences[fence].refs--;
+    w->n_fences--;
+}
+
+void signal_fence(struct world *w, int fence)
+{
+    struct fence *f = &w->fences[fence];
+    if (f->refs == 0 || f->signal > w->now)
+        return; /* of one that had this number before */
+    f->signalled = true;
+    if (f->watched && w->server.notes) {
+        f->watched = false;
+        tp_notes_signalled(w->server.notes, fence);
+    }
+    gpu_kick(w);
+    poke_guest(w);
+}
+
+/* --- the run --- */
+
+static void happen(struct world *w, const struct event *e)
+{
+    switch (e->type) {
+    case EVENT_GUEST:
+        guest_turn(w, e->a);
+        break;
+    case EVENT_GPU:
+        gpu_done(w);
+        break;
+    case EVENT_MESSAGE:
+        guest_message(w, (unsigned)e->a, e->b);
+        break;
+    case EVENT_REQUEST:
+        server_request(w, e->a);
+        break;
+    case EVENT_COMPOSE:
+        compose(w, e->a);
+        break;
+    case EVENT_FLIP:
+        flipped(w, e->a);
+        break;
+    case EVENT_RELEASE:
+        guest_release(w, (unsigned)e->a);
+        break;
+    case EVENT_CALLBACK:
+        panel_callback(w, e->a, e->b);
+        break;
+    case EVENT_SIGNAL:
+        signal_fence(w, (int)e->a);
+        break;
+    case EVENT_SHOWN:
+        guest_shown(w, e->a);
+        break;
+    case EVENT_SERVER:
+        server_timer(w);
+        break;
+    case EVENT_FAULT:
+        end_fault(w, (enum tp_world_fault)e->a);
+        break;
+    }
+}
+
+static void count_event(struct world *w, unsigned type, uint64_t a)
+{
+    struct tp_world_result *o = w->out;
+    o->events++;
+    o->digest = (o->digest ^ (uint64_t)w->now ^ a << 48 ^ type) * UINT64_C(0x100000001b3);
+    o->digest ^= o->digest >> 29;
+}
+
+/* The next thing that happens, the panel's first where there are several at one instant. */
+static void step(struct world *w)
+{
+    struct tp_scan_event s;
+    int64_t scan = tp_scan_next(&w->scan);
+    if (w->events.n == 0 || scan <= w->events.heap[0].at) {
+        if (scan == TP_SCAN_NEVER) {
+            broken(w, "nothing happens any more");
+            return;
+        }
+        w->now = scan;
+        if (tp_scan_step(&w->scan, scan, &s)) {
+            count_event(w, 100 + s.type, s.serial);
+            scan_event(w, &s);
+        }
+    } else {
+        struct event e = pop(&w->events);
+        w->now = e.at;
+        count_event(w, e.type, e.a);
+        happen(w, &e);
+    }
+    if (w->guest.poked)
+        run_guest(w);
+}
+
+/* Longer than any fault lasts, and than what it may hold up. */
+#define HANG_NS INT64_C(5000000000)
+
+int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e)
+{
+    int r = tp_world_check(c, e);
+    if (r < 0)
+        return r;
+    struct world *w = tp_calloc(1, sizeof *w);
+    *out = (struct tp_world_result){0};
+    w->c = c;
+    w->out = out;
+    w->now = START_NS;
+    w->random = c->seed;
+    start_metrics(w);
+    start_screen(w);
+    start_guest(w);
+    uint64_t shown = 0;
+    int64_t since = w->now;
+    while (!w->over && out->frames + out->drops < c->frames) {
+        step(w);
+        if (out->frames != shown) {
+            shown = out->frames;
+            since = w->now;
+        } else if (w->now - since > HANG_NS) {
+            broken(w, "no frame has been shown for %.1f s", (double)(w->now - since) / 1e9);
+        }
+    }
+    out->now_ns = w->now;
+    finish_metrics(w);
+    stop_guest(w);
+    stop_screen(w);
+    if (w->n_fences > 0 && !*out->broken)
+        broken(w, "%u fences were never closed", w->n_fences);
+    order_story(out);
+    free_metrics(w);
+    free(w->events.heap);
+    free(w);
+    return 0;
+}

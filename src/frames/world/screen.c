@@ -1,0 +1,484 @@
+/*
+ * The compositor, the server and the panel. The compositor scans each frame out directly, in the
+ * order in which they are ready, one at a time between two flip events. The server hands one
+ * picture to the panel in a refresh and tells its release notes; both it and the panel are what
+ * ships, but for their sockets and threads.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "frames/world/internal.h"
+
+#define ROOM 16u /* messages that a socket holds */
+#define MS INT64_C(1000000)
+
+static int64_t period(const struct world *w)
+{
+    return INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
+}
+
+/* --- the server's socket to the guest --- */
+
+static void send_one(struct world *w, const struct tp_scanout_frame *f, int64_t delay)
+{
+    struct server *s = &w->server;
+    unsigned i = 0;
+    while (s->messages[i].used)
+        i++;
+    struct message *m = &s->messages[i];
+    *m = (struct message){.used = true,
+        .header = {.fourcc = f->fourcc, .flags = f->flags, .sequence = f->sequence},
+        .fence = f->fd};
+    m->n = tp_scanout_encode(f, m->bytes);
+    s->n++;
+    if (f->fd >= 0)
+        hold_fence(w, f->fd);
+    push(w, w->now + HOP_NS + delay, EVENT_MESSAGE, i, s->sessions);
+}
+
+static int on_send(void *data, void *peer, const struct tp_scanout_frame *f)
+{
+    struct world *w = data;
+    (void)peer;
+    if (w->server.n >= ROOM)
+        return -EAGAIN;
+    if (f->fourcc != TP_FRAME_NOTE) {
+        send_one(w, f, 0);
+        return 0;
+    }
+    if (f->fd >= 0 && strikes(w, TP_FAULT_FD_EXHAUSTION))
+        return -EMFILE;
+    if (strikes(w, TP_FAULT_LOST_NOTE) || (f->fd >= 0 && strikes(w, TP_FAULT_TRUNCATED_FDS)))
+        return 0;
+    int64_t delay = strikes(w, TP_FAULT_REORDER) ? (int64_t)dice(w, (uint64_t)period(w)) : 0;
+    send_one(w, f, delay);
+    if (strikes(w, TP_FAULT_DUP_NOTE))
+        send_one(w, f, 0);
+    return 0;
+}
+
+void server_drained(struct world *w)
+{
+    if (w->server.notes && w->server.peer && w->server.n + 1 == ROOM)
+        tp_notes_drained(w->server.notes, w->server.peer);
+}
+
+static void on_board(void *data, void *peer, unsigned index, uint64_t word)
+{
+    struct world *w = data;
+    (void)peer;
+    if (w->server.dead)
+        return;
+    tp_board_store(&w->server.board, index, word);
+    poke_guest(w);
+}
+
+static void on_watch(void *data, int fence)
+{
+    struct world *w = data;
+    w->fences[fence].watched = true;
+    if (w->fences[fence].signalled)
+        push(w, w->now, EVENT_SIGNAL, (uint64_t)fence, 0);
+}
+
+static void on_close_fence(void *data, int fence)
+{
+    drop_fence(data, fence);
+}
+
+static void on_close_memory(void *data, int memory)
+{
+    (void)data;
+    (void)memory;
+}
+
+static int on_blank(void *data, unsigned output)
+{
+    struct world *w = data;
+    (void)output;
+    w->server.blank_due = true;
+    push(w, w->now, EVENT_SERVER, 0, 0);
+    return 0;
+}
+
+/* --- the server --- */
+
+/* Its deadline may have come nearer. */
+static void arm_timer(struct world *w)
+{
+    struct server *s = &w->server;
+    int64_t at = tp_notes_deadline(s->notes);
+    if (at == INT64_MAX || (s->timer > w->now && s->timer <= at))
+        return;
+    s->timer = at;
+    push(w, at, EVENT_SERVER, 0, 0);
+}
+
+/* frame: its number + 1; 0: a blank. */
+static void apply(struct world *w, uint64_t frame)
+{
+    struct server *s = &w->server;
+    struct tp_identity layer = {0};
+    uint64_t serial = ++s->serial;
+    w->serials[serial % FRAMES] = frame;
+    if (frame > 0) {
+        struct frame *f = frame_at(w, frame - 1);
+        f->serial = serial;
+        layer = (struct tp_identity){1, f->image + 1u};
+        tell(w, "frame %llu, image %u, goes to the panel", (unsigned long long)(frame - 1),
+            f->image);
+    }
+    tp_notes_before_apply(s->notes, 0, serial, &layer, 1, w->now);
+    int r = tp_scan_publish(&w->scan, serial, TP_SCAN_FIFO, true, w->now);
+    tp_notes_after_apply(s->notes, 0, serial, r);
+    if (r < 0 && frame > 0)
+        w->out->drops++;
+    if (frame == 0)
+        s->blank = serial;
+}
+
+static void publish(struct world *w, uint64_t frame)
+{
+    struct server *s = &w->server;
+    s->used_sequence = s->sequence;
+    s->has_commit = false;
+    apply(w, frame + 1);
+    /* With the screen off nothing throttles but the time of a refresh. */
+    push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame, 0);
+}
+
+static void commit_frame(struct world *w, uint64_t frame)
+{
+    struct server *s = &w->server;
+    s->has_commit = true;
+    s->commit = frame;
+    if (s->up && (s->sequence != s->used_sequence || !w->scan.on))
+        publish(w, frame);
+}
+
+void server_request(struct world *w, uint64_t which)
+{
+    static const struct tp_buffer_name all = {.index = TP_BUFFER_NO_INDEX};
+    struct server *s = &w->server;
+    struct tp_buffer_name name = all;
+    if (!s->up || !s->peer)
+        return;
+    if (which > 0) {
+        name = w->guest.names[which - 1];
+        name.index = (uint32_t)which - 1;
+    }
+    tp_notes_ask(s->notes, s->peer, &name, 1);
+}
+
+void server_timer(struct world *w)
+{
+    struct server *s = &w->server;
+    if (!s->up)
+        return;
+    if (s->blank_due) {
+        s->blank_due = false;
+        apply(w, 0);
+    }
+    if (tp_notes_deadline(s->notes) <= w->now)
+        tp_notes_expire(s->notes, w->now);
+    arm_timer(w);
+}
+
+static void tell_timeline(struct world *w, int64_t time, bool stopped)
+{
+    int64_t jitter = strikes(w, TP_FAULT_CLOCK_JITTER) ? (int64_t)dice(w, 1000000) - 500000 : 0;
+    struct tp_timeline_frame t = {.stopped = stopped,
+        .variable = w->scan.mode.slowest_mhz > 0,
+        .pipeline = w->c->pipeline,
+        .sequence = w->scan.sequence,
+        .time_ns = time + jitter,
+        .period_ns = period(w),
+        .lead_ns = w->c->lead_ns};
+    tp_notes_timeline(w->server.notes, &t);
+}
+
+void panel_callback(struct world *w, uint64_t serial, int fence)
+{
+    struct server *s = &w->server;
+    if (!s->up || serial > s->serial) {
+        if (fence >= 0)
+            drop_fence(w, fence);
+        return;
+    }
+    tp_notes_released(
+        s->notes, 0, serial, 0, fence, fence >= 0 ? TP_FENCE_SYNC_FILE : TP_FENCE_NONE, w->now);
+}
+
+void start_server(struct world *w)
+{
+    static const struct tp_notes_ops ops = {.send = on_send,
+        .board = on_board,
+        .watch = on_watch,
+        .close_fence = on_close_fence,
+        .close_memory = on_close_memory,
+        .blank = on_blank};
+    struct server *s = &w->server;
+    memset(&s->board, 0, sizeof s->board);
+    tp_board_init(&s->board);
+    tp_notes_create(&TP_NOTES_LIMITS, &ops, w, &s->notes);
+    s->up = true;
+    s->blank_due = false;
+    s->timer = NEVER;
+    s->blank = 0;
+}
+
+static void end_messages(struct world *w)
+{
+    struct server *s = &w->server;
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        if (s->messages[i].used && s->messages[i].fence >= 0)
+            drop_fence(w, s->messages[i].fence);
+        s->messages[i].used = false;
+    }
+    s->n = 0;
+    s->sessions++;
+}
+
+/* It dies, and its layers with it: what the panel has been given it still shows, until that. */
+void crash_server(struct world *w)
+{
+    struct server *s = &w->server;
+    tell(w, "the server dies");
+    end_messages(w);
+    s->dead = dice(w, 2); /* else it ends in order, and takes its words back */
+    tp_notes_destroy(s->notes);
+    s->notes = NULL;
+    s->peer = NULL;
+    s->up = s->dead = false;
+    uint64_t serial = ++s->serial;
+    w->serials[serial % FRAMES] = 0;
+    tp_scan_publish(&w->scan, serial, TP_SCAN_FIFO, true, w->now);
+    tp_slots_disconnected(w->guest.slots, w->now);
+    tp_gate_untimed(w->guest.gate);
+    poke_guest(w);
+    push(w, w->now + 20 * MS + (int64_t)dice(w, 130 * MS), EVENT_FAULT, TP_FAULT_SERVER_CRASH, 0);
+}
+
+/* --- the compositor --- */
+
+static void commit_next(struct world *w)
+{
+    struct compositor *c = &w->compositor;
+    if (c->flipping || c->n == 0 || w->now < c->stalled_until)
+        return;
+    uint64_t frame = c->queue[c->first];
+    c->first = (c->first + 1) % FRAMES;
+    c->n--;
+    c->flipping = true;
+    commit_frame(w, frame);
+}
+
+void compose(struct world *w, uint64_t number)
+{
+    struct compositor *c = &w->compositor;
+    c->queue[(c->first + c->n++) % FRAMES] = number;
+    commit_next(w);
+}
+
+void flipped(struct world *w, uint64_t number)
+{
+    struct compositor *c = &w->compositor;
+    if (!c->flipping)
+        return;
+    if (w->now < c->stalled_until) {
+        push(w, c->stalled_until, EVENT_FLIP, number, 0);
+        return;
+    }
+    if (c->showing >= 0)
+        push(w, w->now + HOP_NS, EVENT_RELEASE, (uint64_t)c->showing, 0);
+    c->showing = frame_at(w, number)->image;
+    c->flipping = false;
+    commit_next(w);
+}
+
+/* --- the panel --- */
+
+struct frame *frame_of(struct world *w, uint64_t serial)
+{
+    uint64_t number = serial > 0 ? w->serials[serial % FRAMES] : 0;
+    return number > 0 ? frame_at(w, number - 1) : NULL;
+}
+
+/* The panel's side has it from the latch on: what is written from then until the end of its
+ * scan-out tears. */
+static void latched(struct world *w, uint64_t serial)
+{
+    struct frame *f = frame_of(w, serial);
+    if (!f)
+        return;
+    f->torn = w->images[f->image].write_to > w->now;
+    if (w->n_latched < sizeof w->latched / sizeof *w->latched)
+        w->latched[w->n_latched++] = serial;
+}
+
+static void unlatched(struct world *w, uint64_t serial)
+{
+    for (unsigned i = 0; i < w->n_latched; i++)
+        if (w->latched[i] == serial)
+            w->latched[i] = w->latched[--w->n_latched];
+}
+
+static void begin_reading(struct world *w, struct frame *f, const struct tp_scan_event *e)
+{
+    struct image *m = &w->images[f->image];
+    m->read_from = e->time_ns;
+    m->read_to = e->end_ns;
+    m->torn = m->write_to > e->time_ns || (e->fresh && f->torn);
+    unlatched(w, e->serial);
+    if (!m->torn)
+        return;
+    w->out->tears++;
+    tell(w, "image %u is read, and the GPU writes it, or has since its latch", f->image);
+    if (w->c->release)
+        broken(w, "the panel read an image while the GPU wrote it");
+}
+
+static void roll_faults(struct world *w)
+{
+    struct server *s = &w->server;
+    struct compositor *c = &w->compositor;
+    if (s->up && strikes(w, TP_FAULT_SERVER_CRASH)) {
+        crash_server(w);
+        return;
+    }
+    if (w->now >= c->stalled_until && strikes(w, TP_FAULT_COMPOSITOR_STALL)) {
+        tell(w, "the compositor stalls");
+        c->stalled_until = w->now + 50 * MS + (int64_t)dice(w, 400 * MS);
+        push(w, c->stalled_until, EVENT_FAULT, TP_FAULT_COMPOSITOR_STALL, 0);
+    }
+    if (w->now >= w->guest.reads_from && strikes(w, TP_FAULT_SLOW_READER))
+        w->guest.reads_from = w->now + (int64_t)dice(w, 400 * MS);
+    if (strikes(w, TP_FAULT_REFRESH_SWITCH)) {
+        static const uint32_t rates[] = {60000, 72000, 90000, 120000, 144000};
+        struct tp_scan_mode m = w->scan.mode;
+        m.refresh_mhz = rates[dice(w, 5)];
+        if (m.slowest_mhz == 0)
+            tp_scan_set_mode(&w->scan, &m, w->now);
+    }
+    if (s->up && strikes(w, TP_FAULT_PANEL_OFF)) {
+        tell(w, "the screen goes off");
+        tp_scan_set_power(&w->scan, false, w->now);
+        tp_notes_away(s->notes, 0, true);
+        tell_timeline(w, w->now, true);
+        push(w, w->now + 50 * MS + (int64_t)dice(w, 300 * MS), EVENT_FAULT, TP_FAULT_PANEL_OFF, 0);
+        if (s->has_commit)
+            publish(w, s->commit);
+    }
+}
+
+static void refresh(struct world *w, const struct tp_scan_event *e)
+{
+    struct server *s = &w->server;
+    struct frame *f = frame_of(w, e->serial);
+    if (f)
+        begin_reading(w, f, e);
+    if (f && e->fresh) {
+        f->line = e->time_ns;
+        count_shown(w, f, e->sequence);
+        push(w, w->now + HOP_NS, EVENT_SHOWN, f->number, 0);
+    }
+    s->sequence = e->sequence;
+    if (s->up) {
+        if (e->serial > 0 && e->serial == s->blank) {
+            s->blank = 0;
+            tp_notes_blanked(s->notes, 0, e->serial);
+        }
+        tell_timeline(w, e->time_ns, false);
+        if (s->has_commit)
+            publish(w, s->commit);
+        arm_timer(w);
+    }
+    roll_faults(w);
+}
+
+static void released(struct world *w, uint64_t serial, bool dropped)
+{
+    struct frame *f = frame_of(w, serial);
+    int64_t late = 0;
+    if (f && dropped)
+        w->out->drops++;
+    if (f && w->images[f->image].read_to > w->now)
+        w->images[f->image].read_to = w->now; /* the screen went off */
+    if (!w->server.up)
+        return;
+    if (strikes(w, TP_FAULT_LATE_FENCE))
+        late = w->c->late_refreshes * period(w);
+    if (f)
+        w->images[f->image].unheld = w->now + max_ns(late, w->c->callback_ns);
+    push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, serial, make_fence(w, w->now + late));
+}
+
+void scan_event(struct world *w, const struct tp_scan_event *e)
+{
+    switch (e->type) {
+    case TP_SCAN_REFRESH:
+        refresh(w, e);
+        break;
+    case TP_SCAN_DROP:
+        unlatched(w, e->serial);
+        released(w, e->serial, true);
+        break;
+    case TP_SCAN_RELEASE:
+        released(w, e->serial, false);
+        break;
+    case TP_SCAN_LATCH:
+        latched(w, e->serial);
+        break;
+    case TP_SCAN_FLIP:
+        break;
+    }
+}
+
+void end_fault(struct world *w, enum tp_world_fault f)
+{
+    struct server *s = &w->server;
+    switch (f) {
+    case TP_FAULT_SERVER_CRASH:
+        tell(w, "the server is back");
+        start_server(w);
+        guest_connect(w);
+        if (s->has_commit) /* the compositor sets its mode anew, with what it has */
+            publish(w, s->commit);
+        break;
+    case TP_FAULT_COMPOSITOR_STALL:
+        commit_next(w);
+        break;
+    case TP_FAULT_PANEL_OFF:
+        tell(w, "the screen is on again");
+        tp_scan_set_power(&w->scan, true, w->now);
+        if (s->up)
+            tp_notes_away(s->notes, 0, false);
+        break;
+    default:
+        break;
+    }
+}
+
+void start_screen(struct world *w)
+{
+    const struct tp_world_config *c = w->c;
+    struct tp_scan_mode m = {.refresh_mhz = c->refresh_mhz,
+        .slowest_mhz = c->slowest_mhz,
+        .active_lines = 1080,
+        .blanking_lines = 45};
+    if (tp_scan_init(&w->scan, &m, c->lead_ns, c->pipeline, w->now) < 0)
+        broken(w, "there is no such screen");
+    w->compositor.showing = -1;
+    w->server.used_sequence = UINT64_MAX;
+    start_server(w);
+}
+
+void stop_screen(struct world *w)
+{
+    struct server *s = &w->server;
+    end_messages(w);
+    tp_notes_destroy(s->notes);
+    for (size_t i = 0; i < w->events.n; i++)
+        if (w->events.heap[i].type == EVENT_CALLBACK && w->events.heap[i].b >= 0)
+            drop_fence(w, w->events.heap[i].b);
+}

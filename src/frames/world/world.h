@@ -1,0 +1,99 @@
+/*
+ * The simulated world: a game, its ICD, a compositor, the server and a panel on a virtual clock.
+ * What decides is what ships: the slots and the gate of the ICD, the wire's codecs and board, the
+ * server's release notes, the panel's model. Models stand in only for the game (with its GPU), the
+ * compositor and the kernel (fences, sockets). The same configuration gives the same run, bit for
+ * bit, on every machine.
+ *
+ * Tears are judged from intervals that the world keeps by itself: when the GPU writes an image, and
+ * when the panel reads it.
+ */
+#ifndef TP_FRAMES_WORLD_WORLD_H
+#define TP_FRAMES_WORLD_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "frames/icd/slots.h"
+#include "frames/pace/pace.h"
+
+#define TP_WORLD_STORY 48u /* events that are told where an invariant broke */
+#define TP_WORLD_LINE 120u
+#define TP_WORLD_CADENCE 16u
+
+struct tp_world_cost {
+    int64_t cpu_ns, gpu_ns;
+};
+
+enum tp_world_fault {
+    TP_FAULT_LOST_NOTE,
+    TP_FAULT_LATE_FENCE,
+    TP_FAULT_DUP_NOTE,
+    TP_FAULT_REORDER,
+    TP_FAULT_TRUNCATED_FDS,
+    TP_FAULT_SERVER_CRASH,
+    TP_FAULT_COMPOSITOR_STALL,
+    TP_FAULT_PANEL_OFF,
+    TP_FAULT_REFRESH_SWITCH,
+    TP_FAULT_CLOCK_JITTER,
+    TP_FAULT_SLOW_READER,
+    TP_FAULT_FD_EXHAUSTION,
+    TP_FAULT_DVFS,
+    TP_FAULTS
+};
+extern const char *const tp_world_fault_names[TP_FAULTS];
+
+struct tp_world_config {
+    const struct tp_world_cost *costs; /* used one after the other, again and again; borrowed */
+    size_t n_costs;
+    bool late_guest;    /* renders elsewhere, then acquires, copies and presents at once */
+    unsigned run_ahead; /* frames that its CPU may be ahead of its GPU */
+    uint32_t refresh_mhz, slowest_mhz; /* slowest: of a variable range; 0: fixed */
+    struct tp_gate_settings gate;
+    unsigned images;   /* 2 to 64 */
+    unsigned pipeline; /* 0 to 2 */
+    int64_t lead_ns, compositor_ns, callback_ns;
+    bool release;              /* fences are on */
+    enum tp_release_wait wait; /* CPU or GPU */
+    /* Waits for the release after the schedule is booked: the order that does not ship. */
+    bool book_first;
+    uint64_t frames, seed;
+    uint32_t per_mille[TP_FAULTS]; /* 0: it does not happen */
+    unsigned late_refreshes;       /* of late-fence */
+};
+/* What `simulate` does where nothing is said, but for costs, images and frames. */
+void tp_world_defaults(struct tp_world_config *c);
+/* max(3 + D): what FIFO gets. */
+int tp_world_check(const struct tp_world_config *c, struct tp_error *e);
+
+struct tp_world_spread {
+    int64_t p50_ns, p99_ns, max_ns;
+    double mean_ns, stddev_ns;
+};
+
+struct tp_world_result {
+    uint64_t frames; /* distinct images shown */
+    int64_t span_ns; /* from the first one's first line to the last one's */
+    uint64_t tears, repeats, drops, gate_late;
+    double on_vblank, spacing_tail;
+    uint64_t cadence[TP_WORLD_CADENCE + 1]; /* the last: that many refreshes or more */
+    struct tp_world_spread interval, latency, acquire_wait, gate_to_start;
+    double slot_wait_ns, release_wait_ns, gate_wait_ns; /* means */
+    struct tp_slots_counts slots;
+    uint64_t notes_pending, notes_final, notes_resynced, notes_lost;
+    uint64_t injected[TP_FAULTS];
+    uint64_t events;
+    int64_t now_ns;  /* of the virtual clock, at the end */
+    uint64_t digest; /* of all events: equal runs have equal ones */
+    /* An invariant that broke, and how it came to that; empty: none. */
+    char broken[TP_WORLD_LINE];
+    char story[TP_WORLD_STORY][TP_WORLD_LINE];
+    unsigned n_story;
+};
+
+/* 0: it ran, to its end or until an invariant broke. -EINVAL as tp_world_check. */
+int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e);
+
+#endif
