@@ -94,6 +94,9 @@ enum { TP_A_TRANSLUCENT = 1, TP_A_OPAQUE = 2 }; /* ASURFACE_TRANSACTION_TRANSPAR
     X(android, void, ASurfaceTransaction_apply, (ASurfaceTransaction *))                           \
     X(android, void, ASurfaceTransaction_setOnComplete,                                            \
         (ASurfaceTransaction *, void *, void (*)(void *, ASurfaceTransactionStats *)))             \
+    X(android, void, ASurfaceTransaction_setOnCommit,                                              \
+        (ASurfaceTransaction *, void *, void (*)(void *, ASurfaceTransactionStats *)))             \
+    X(android, void, ASurfaceTransaction_setDesiredPresentTime, (ASurfaceTransaction *, int64_t))  \
     X(android, void, ASurfaceTransaction_reparent,                                                 \
         (ASurfaceTransaction *, ASurfaceControl *, ASurfaceControl *))                             \
     X(android, void, ASurfaceTransaction_setVisibility,                                            \

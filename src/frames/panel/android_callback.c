@@ -40,6 +40,11 @@ static void called(struct tp_android *a, struct tp_android_transaction *t)
 static void see(struct tp_android *a, uint64_t serial, int64_t latched_ns, int fence)
 {
     struct tp_android_seen *last = a->n_seen > 0 ? &a->seen[a->n_seen - 1] : NULL;
+    for (unsigned i = 0; i < a->n_seen && fence >= 0; i++)
+        if (a->seen[i].serial == serial && a->seen[i].fence < 0) { /* known from its latch */
+            a->seen[i].fence = fence;
+            return;
+        }
     if (serial == 0 || serial <= a->shown_serial || latched_ns <= 0 ||
         (last && serial <= last->serial)) {
         if (fence >= 0)
@@ -52,6 +57,19 @@ static void see(struct tp_android *a, uint64_t serial, int64_t latched_ns, int f
         a->n_seen--;
     }
     a->seen[a->n_seen++] = (struct tp_android_seen){serial, latched_ns, fence};
+}
+
+void tp_android_on_commit(void *context, ASurfaceTransactionStats *stats)
+{
+    struct tp_android_transaction *t = context;
+    struct tp_android *a = t->panel;
+    int64_t latched = a->api.ASurfaceTransactionStats_getLatchTime(stats);
+    pthread_mutex_lock(&a->mutex);
+    for (unsigned slot = 0; slot < TP_KMS_LAYERS && latched > 0; slot++)
+        if (t->sets[slot].layer)
+            tp_ledger_latch(&a->ledger, slot, t->id);
+    see(a, t->serial, latched, -1);
+    pthread_mutex_unlock(&a->mutex);
 }
 
 void tp_android_on_complete(void *context, ASurfaceTransactionStats *stats)
@@ -87,7 +105,7 @@ void tp_android_on_complete(void *context, ASurfaceTransactionStats *stats)
         tp_ledger_complete(&a->ledger, got[i].slot, t->id, latched, got[i].fence);
     see(a, t->serial, latched, present);
     called(a, t);
-    if (!tp_android_unlock_or_free(a))
+    if (!tp_android_unlock_or_free(a) && !tp_android_handing_over)
         tp_android_tell(a);
 }
 
@@ -99,7 +117,7 @@ void tp_android_on_release(void *context, int fence)
     pthread_mutex_lock(&a->mutex);
     tp_ledger_release(&a->ledger, (unsigned)(set - t->sets), t->id, fence);
     called(a, t);
-    if (!tp_android_unlock_or_free(a))
+    if (!tp_android_unlock_or_free(a) && !tp_android_handing_over)
         tp_android_tell(a);
 }
 
@@ -129,8 +147,9 @@ void tp_android_tell_shown(struct tp_android *a, const struct tp_panel_tick *t)
     while (n < a->n_seen) {
         struct tp_android_seen *s = &a->seen[n];
         int64_t at = shown_at(s->fence);
-        if (at < 0) /* the first refresh after the latch */
-            at = s->fence >= 0 || t->time_ns > s->latched_ns ? t->time_ns : 0;
+        int64_t earliest = s->latched_ns + a->panel.pipeline * t->period_ns;
+        if (at < 0) /* the first refresh that can show it */
+            at = s->fence >= 0 || t->time_ns > earliest ? t->time_ns : 0;
         if (at == 0)
             break;
         shown[n].serial = s->serial;

@@ -101,6 +101,9 @@ void tp_android_say(struct tp_android *a, enum tp_android_cause cause, const cha
     __attribute__((format(printf, 3, 4)));
 /* Tells what the ledger has to tell. No lock is held. */
 void tp_android_tell(struct tp_android *a);
+/* This thread is handing a transaction over, with commit held: callbacks from inside that tell
+ * nothing, it will. */
+extern _Thread_local bool tp_android_handing_over;
 /* Around a call of an event: false, nobody is to be told any more. No lock is held. */
 bool tp_android_begin_event(struct tp_android *a);
 void tp_android_end_event(struct tp_android *a);
@@ -125,6 +128,7 @@ bool tp_android_wait_fence(int fence);
 bool tp_android_is_sync_file(int fence);
 
 /* --- android_callback.c --- */
+void tp_android_on_commit(void *context, ASurfaceTransactionStats *stats);
 void tp_android_on_complete(void *context, ASurfaceTransactionStats *stats);
 void tp_android_on_release(void *context, int fence);
 struct tp_android_transaction *tp_android_transaction_get(struct tp_android *a); /* mutex is held */

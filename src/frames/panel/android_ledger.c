@@ -198,6 +198,14 @@ static void resolve(struct tp_ledger *l, struct tp_ledger_slot *s)
     forget_released(l, s);
 }
 
+void tp_ledger_latch(struct tp_ledger *l, unsigned slot, uint64_t transaction)
+{
+    struct tp_ledger_slot *s = &l->slots[slot];
+    int k = find_entry(s, transaction);
+    if (k >= 0)
+        entry_at(s, (unsigned)k)->latched = true;
+}
+
 void tp_ledger_complete(
     struct tp_ledger *l, unsigned slot, uint64_t transaction, int64_t latched_ns, int fence)
 {
@@ -239,14 +247,14 @@ void tp_ledger_clear(struct tp_ledger *l, unsigned slot)
     s->first = s->n = 0;
 }
 
-int64_t tp_ledger_oldest(const struct tp_ledger *l)
+int64_t tp_ledger_oldest(const struct tp_ledger *l, bool unlatched)
 {
     int64_t oldest = INT64_MAX;
     for (unsigned i = 0; i < TP_LEDGER_SLOTS; i++) {
         const struct tp_ledger_slot *s = &l->slots[i];
         for (unsigned j = 0; j < s->n; j++) {
             const struct tp_ledger_entry *e = &s->entries[(s->first + j) % TP_LEDGER_DEPTH];
-            if (!e->completed && e->applied_ns < oldest)
+            if (!e->completed && !(unlatched && e->latched) && e->applied_ns < oldest)
                 oldest = e->applied_ns;
         }
     }

@@ -43,7 +43,7 @@ struct tp_ledger_entry {
     int item; /* index; -1: a blank */
     int64_t applied_ns, latched_ns;
     bool own; /* has a release callback of its own */
-    bool completed, released;
+    bool latched, completed, released; /* latched: of that alone it was told, so far */
     int fence; /* what its completion had of those before it; owned */
 };
 
@@ -76,6 +76,8 @@ void tp_ledger_show(struct tp_ledger *l, uint64_t tag, bool current);
 void tp_ledger_set(struct tp_ledger *l, unsigned slot, uint64_t transaction, uint64_t tag,
     int64_t now_ns, bool own);
 
+/* OnCommit of the transaction: it was latched. */
+void tp_ledger_latch(struct tp_ledger *l, unsigned slot, uint64_t transaction);
 /* OnComplete of the transaction, for this slot: when it was latched (0 or less: never) and the
  * previous release fence, moved. Unknown transactions are ignored. */
 void tp_ledger_complete(
@@ -88,8 +90,9 @@ void tp_ledger_clear(struct tp_ledger *l, unsigned slot);
 /* The next item that was let go: false, none. The fence (-1: it is free now) is moved. */
 bool tp_ledger_take(struct tp_ledger *l, uint64_t *tag, int *fence);
 
-/* When the oldest transaction that has not completed was applied; INT64_MAX: none. */
-int64_t tp_ledger_oldest(const struct tp_ledger *l);
+/* When the oldest transaction that has not completed was applied, or that was not even latched;
+ * INT64_MAX: none. */
+int64_t tp_ledger_oldest(const struct tp_ledger *l, bool unlatched);
 /* Entries that are not released, but for each slot's last. */
 unsigned tp_ledger_pending(const struct tp_ledger *l);
 

@@ -66,9 +66,10 @@ static bool left(struct tp_android *a, int64_t now)
 static void watch(struct tp_android *a, int64_t now)
 {
     pthread_mutex_lock(&a->mutex);
-    int64_t oldest = tp_ledger_oldest(&a->ledger);
-    bool stalled = oldest != INT64_MAX && now - oldest >= TP_ANDROID_STALL_NS;
-    bool dead = stalled && now - oldest >= TP_ANDROID_DEAD_NS;
+    int64_t oldest = tp_ledger_oldest(&a->ledger, false);
+    int64_t unlatched = tp_ledger_oldest(&a->ledger, true);
+    bool dead = oldest != INT64_MAX && now - oldest >= TP_ANDROID_DEAD_NS;
+    bool stalled = dead || (unlatched != INT64_MAX && now - unlatched >= TP_ANDROID_STALL_NS);
     a->counts.stalls += stalled && a->direct;
     a->counts.rebuilt += dead;
     pthread_mutex_unlock(&a->mutex);

@@ -14,6 +14,8 @@
 
 #define SILENCE_MS 1000
 
+_Thread_local bool tp_android_handing_over;
+
 /* What a slot gets in this transaction. */
 struct plan {
     AHardwareBuffer *buffer;          /* borrowed; NULL: the slot stays as it is */
@@ -297,12 +299,35 @@ static void vote(struct tp_android *a, ASurfaceTransaction *t)
     a->voted = true;
 }
 
+/*
+ * Which refresh a picture that waits for its turn is meant for. A system that knows frame timelines
+ * has it from those. Else it is not to be shown before the refresh after the next: on a screen that
+ * is faster than the Choreographer, or one that is told of late, it might be in the latch before or
+ * in the one after as chance has it, and pictures would stay for unequal times. Not for async
+ * pictures: a later one could not overtake.
+ */
+static void set_time(struct tp_android *a, ASurfaceTransaction *t)
+{
+    pthread_mutex_lock(&a->mutex);
+    int64_t vsync_id = a->vsync_id;
+    struct tp_panel_tick tick = a->clock.tick;
+    pthread_mutex_unlock(&a->mutex);
+    if (a->picture.async)
+        return;
+    if (a->api.ASurfaceTransaction_setFrameTimeline && vsync_id >= 0)
+        a->api.ASurfaceTransaction_setFrameTimeline(t, vsync_id);
+    else if (tick.sequence > 0) /* a quarter: what is between is not that refresh's to round */
+        a->api.ASurfaceTransaction_setDesiredPresentTime(
+            t, tick.time_ns + (a->panel.pipeline + 1) * tick.period_ns - tick.period_ns / 4);
+}
+
 /* The plans' fences are moved. */
 static void send(struct tp_android *a, uint64_t serial, struct plan plans[TP_KMS_LAYERS])
 {
     const struct tp_android_api *api = &a->api;
     struct tp_android_transaction *context = announce(a, serial, plans);
     ASurfaceTransaction *t = api->ASurfaceTransaction_create();
+    tp_android_handing_over = true;
     for (unsigned slot = 0; slot < TP_KMS_LAYERS; slot++) {
         struct plan *p = &plans[slot];
         struct tp_android_layer *l = &a->layers[slot];
@@ -321,13 +346,12 @@ static void send(struct tp_android *a, uint64_t serial, struct plan plans[TP_KMS
         send_look(a, t, l, &look);
     }
     vote(a, t);
-    pthread_mutex_lock(&a->mutex);
-    int64_t vsync_id = a->vsync_id;
-    pthread_mutex_unlock(&a->mutex);
-    if (api->ASurfaceTransaction_setFrameTimeline && vsync_id >= 0 && !a->picture.async)
-        api->ASurfaceTransaction_setFrameTimeline(t, vsync_id);
+    if (serial)
+        set_time(a, t);
+    api->ASurfaceTransaction_setOnCommit(t, context, tp_android_on_commit);
     api->ASurfaceTransaction_setOnComplete(t, context, tp_android_on_complete);
     api->ASurfaceTransaction_apply(t);
+    tp_android_handing_over = false;
     api->ASurfaceTransaction_delete(t);
 }
 

@@ -197,6 +197,81 @@ static void a_release_callback_comes_before_completion(void **s)
     assert_true(released[0].fence >= 0);
 }
 
+/* The first comes back at once, unseen; both are told that they are complete. */
+static void a_transaction_may_be_merged_with_the_next_one(void **s)
+{
+    struct double_counts c;
+    (void)s;
+    double_habits(&(struct double_habits){.foreign = 0, .merge_per_mille = 1000});
+    show(0, -1, true);
+    assert_int_equal(released[0].times, 0);
+    show(1, -1, true);
+    assert_int_equal(released[0].times, 1);
+    assert_int_equal(released[0].fence, -1);
+    double_run_until(1000 * MS);
+    assert_int_equal(complete[0].times, 1);
+    assert_int_equal(complete[1].times, 1);
+    assert_int_equal(complete[0].latched, complete[1].latched);
+    assert_int_equal(released[0].times, 1);
+    assert_int_equal(released[1].times, 0);
+    double_count(&c);
+    assert_int_equal(c.merged, 1);
+    assert_int_equal(c.overwritten, 1);
+}
+
+/* Nothing came to merge it with: a latch later than it would have been. */
+static void a_transaction_does_not_wait_for_long_to_be_merged(void **s)
+{
+    (void)s;
+    double_habits(&(struct double_habits){.foreign = 0, .merge_per_mille = 1000});
+    show(0, -1, false);
+    double_run_until(1000 * MS);
+    assert_int_equal(complete[0].times, 0);
+    double_run_until(1010 * MS);
+    assert_int_equal(complete[0].latched, 1006 * MS);
+}
+
+/* Latched at 1006, it would be on the screen at 1020, and at 1016 at 1030. */
+static void a_desired_time_is_the_earliest(void **s)
+{
+    static const int64_t desired[] = {1020, 1021, 1030};
+    static const int64_t latched[] = {1006, 1016, 1016};
+    (void)s;
+    double_run_until(1000 * MS);
+    for (unsigned i = 0; i < 3; i++) {
+        ASurfaceTransaction *t = ASurfaceTransaction_create();
+        ASurfaceTransaction_setBuffer(t, layer, buffers[i], -1);
+        ASurfaceTransaction_setDesiredPresentTime(t, desired[i] * MS);
+        ASurfaceTransaction_setOnComplete(t, &complete[i], on_complete);
+        ASurfaceTransaction_apply(t);
+        ASurfaceTransaction_delete(t);
+    }
+    double_run_until(1030 * MS);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(complete[i].latched, latched[i] * MS);
+}
+
+static void a_commit_is_told_before_completion_and_has_no_fence(void **s)
+{
+    ASurfaceTransaction *t = ASurfaceTransaction_create();
+    (void)s;
+    show(0, -1, false);
+    double_run_until(1000 * MS);
+    double_habits(&(struct double_habits){.late_per_mille = 1000, .late_refreshes = 1});
+    ASurfaceTransaction_setBuffer(t, layer, buffers[1], -1);
+    ASurfaceTransaction_setOnCommit(t, &complete[2], on_complete);
+    ASurfaceTransaction_setOnComplete(t, &complete[1], on_complete);
+    ASurfaceTransaction_apply(t);
+    ASurfaceTransaction_delete(t);
+    double_run_until(1010 * MS);
+    assert_int_equal(complete[2].latched, 1006 * MS);
+    assert_int_equal(complete[2].fence, -1);
+    assert_int_equal(complete[1].times, 0);
+    double_run_until(1019 * MS);
+    assert_int_equal(complete[1].times, 1);
+    assert_true(complete[1].fence >= 0);
+}
+
 static void levels_have_their_calls(void **s)
 {
     (void)s;
@@ -221,6 +296,10 @@ int main(void)
         TEST(an_unsignalled_fence_holds_it_and_what_comes_after_it),
         TEST(a_buffer_that_is_overwritten_before_apply_comes_back_at_once),
         TEST(a_release_callback_comes_before_completion),
+        TEST(a_transaction_may_be_merged_with_the_next_one),
+        TEST(a_transaction_does_not_wait_for_long_to_be_merged),
+        TEST(a_desired_time_is_the_earliest),
+        TEST(a_commit_is_told_before_completion_and_has_no_fence),
         TEST(levels_have_their_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,6 +273,7 @@ int guest_publish(struct guest *g, int buffer, int cursor, bool async)
         close(s.layers[0].in_fence);
     if (r == 0) {
         g->published++;
+        g->given_layers += s.n_layers;
         return 0;
     }
     g->refused++;
@@ -283,7 +284,7 @@ int guest_publish(struct guest *g, int buffer, int cursor, bool async)
     return r;
 }
 
-static void look_at_fences(struct guest *g)
+void guest_look_at_fences(struct guest *g)
 {
     unsigned left = 0;
     for (unsigned i = 0; i < g->n_waiting; i++) {
@@ -304,7 +305,7 @@ void guest_step(struct guest *g)
 {
     /* Past the refresh, and past the Choreographer's wake-up. */
     double_run_until(double_next_refresh() + 3000000);
-    look_at_fences(g);
+    guest_look_at_fences(g);
 }
 
 unsigned guest_outstanding(const struct guest *g)

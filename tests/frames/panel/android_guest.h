@@ -42,6 +42,7 @@ struct guest {
     unsigned n_waiting;
     struct tp_panel_tick tick;
     /* What was seen. */
+    uint64_t given_layers; /* that publish took */
     uint64_t ticks, published, refused, short_of, released, fenced, shown, out_of_order;
     uint64_t last_released[2], last_shown;
     uint64_t away, back;
@@ -61,6 +62,8 @@ void guest_finish(struct guest *g);
 int guest_free_buffer(const struct guest *g);
 /* A picture with this buffer, and this cursor (-1: none). What publish answers. */
 int guest_publish(struct guest *g, int buffer, int cursor, bool async);
+/* What has come back with a fence that is through by now is free. */
+void guest_look_at_fences(struct guest *g);
 /* One refresh goes by, and what was let go is looked at. */
 void guest_step(struct guest *g);
 /* Layers that the panel has. */

@@ -266,14 +266,17 @@ static void without_descriptors_a_release_waits(void **s)
 static void the_oldest_that_has_not_completed_is_known(void **s)
 {
     (void)s;
-    assert_true(tp_ledger_oldest(&l) == INT64_MAX);
+    assert_true(tp_ledger_oldest(&l, false) == INT64_MAX);
     picture(1, 10, false);
     picture(2, 20, false);
-    assert_int_equal(tp_ledger_oldest(&l), 10);
+    assert_int_equal(tp_ledger_oldest(&l, false), 10);
     complete(1, 15, -1);
-    assert_int_equal(tp_ledger_oldest(&l), 20);
+    assert_int_equal(tp_ledger_oldest(&l, false), 20);
+    tp_ledger_latch(&l, 0, 2);
+    assert_int_equal(tp_ledger_oldest(&l, false), 20);
+    assert_true(tp_ledger_oldest(&l, true) == INT64_MAX);
     complete(2, 25, -1);
-    assert_true(tp_ledger_oldest(&l) == INT64_MAX);
+    assert_true(tp_ledger_oldest(&l, false) == INT64_MAX);
 }
 
 static void room_ends_before_entries_do(void **s)

@@ -2,7 +2,8 @@
  * Many pictures, on the phone's double in virtual time: TURNPIKE_COMMITS of them at each API level.
  * Nothing is read while a guest has it back, nothing is told twice or never, and no descriptor is
  * left or closed twice, with completions late by up to five refreshes and on other threads, slow
- * releases, transactions that replace one another, and the app's life in between.
+ * releases, transactions that replace one another in a latch or are merged before they get there,
+ * and the app's life in between. That all of this did happen is asserted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,6 +101,7 @@ static void run(int level, bool out_of_order)
         .slow_per_mille = 100,
         .slow_refreshes = 2,
         .elsewhere_per_mille = 5,
+        .merge_per_mille = 30,
         .jitter_ns = 2000000,
         .no_present_fence_per_mille = 50,
         .out_of_order = out_of_order};
@@ -140,9 +142,17 @@ static void run(int level, bool out_of_order)
     assert_int_equal(c.stalls, 0);
     assert_true(guest_outstanding(&g) <= 2);
     assert_int_equal(g.n_waiting, 0);
+    /* Each of these was in it. */
+    assert_true(d.late > 0 && d.most_late == 5);
+    assert_true(d.elsewhere > 0 && d.dropped > 0 && d.merged > 0 && d.overwritten > 0);
+    assert_true(d.unfenced > 0 && g.fenced > 0 && g.fenced < g.released);
+    assert_true(g.away > 0 && g.back == g.away);
+    assert_true((d.with_release > 0) == (level >= 36) && (d.frame_timelines > 0) == (level >= 33));
+    /* One final word for each layer, but for the newest picture's. */
+    assert_int_equal(g.released + guest_outstanding(&g), g.given_layers);
     if (level < 36) /* with callbacks of their own, pictures that were never shown come first */
         assert_int_equal(g.out_of_order, 0);
-    assert_true(g.out_of_order <= d.dropped);
+    assert_true(g.out_of_order <= d.dropped + d.overwritten);
     descriptors = guest_open_descriptors();
     assert_true(at_start == 0 || most < at_start + 64);
     guest_finish(&g);
@@ -154,12 +164,13 @@ static void run(int level, bool out_of_order)
     clock_gettime(CLOCK_MONOTONIC, &to);
     printf(
         "API %d: %llu commits, %llu refused, %llu without a buffer; %llu released (%llu with a "
-        "fence, %llu before older ones), %llu shown, %llu dropped; away %llu times; %llu on other "
-        "threads; %u descriptors; %.1f s\n",
+        "fence, %llu before older ones), %llu shown, %llu dropped, %llu merged; away %llu times; "
+        "%llu late, by %u at most; %llu on other threads; %u descriptors; %.1f s\n",
         level, (unsigned long long)g.published, (unsigned long long)g.refused,
         (unsigned long long)g.short_of, (unsigned long long)g.released,
         (unsigned long long)g.fenced, (unsigned long long)g.out_of_order,
-        (unsigned long long)g.shown, (unsigned long long)d.dropped, (unsigned long long)g.away,
+        (unsigned long long)g.shown, (unsigned long long)d.dropped, (unsigned long long)d.merged,
+        (unsigned long long)g.away, (unsigned long long)d.late, d.most_late,
         (unsigned long long)d.elsewhere, descriptors,
         (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9);
 }

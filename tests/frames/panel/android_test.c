@@ -281,6 +281,108 @@ static void a_change_of_the_refresh_rate_is_followed(void **s)
     }
 }
 
+/* --- which refresh a picture is for --- */
+
+#define STAYS 64
+static unsigned stays[STAYS], n_stays;
+
+/*
+ * A screen twice as fast as the Choreographer tells (120 Hz and 60), which tells late by up to 6
+ * ms: either of two latches may be the next. A picture for each that is told; for how many
+ * refreshes of the screen each has stayed.
+ */
+static void play_on_a_faster_screen(bool async)
+{
+    ino_t shown = 0;
+    unsigned stayed = 0;
+    n_stays = 0;
+    guest_init(&g, 31, 7, 60000);
+    double_habits(&(struct double_habits){.foreign = TAKES, .every = 2, .jitter_ns = 6000000});
+    double_refresh(120000);
+    for (unsigned i = 0; n_stays < STAYS && i < 1000; i++) {
+        int64_t next = double_next_refresh();
+        while (double_now() < next + 1000000) {
+            uint64_t ticks = g.ticks;
+            double_run_until(double_now() + 200000);
+            if (g.ticks != ticks && guest_free_buffer(&g) >= 0)
+                guest_publish(&g, guest_free_buffer(&g), -1, async);
+        }
+        guest_look_at_fences(&g);
+        if (double_shown() == shown) {
+            stayed++;
+            continue;
+        }
+        if (shown && i > 20)
+            stays[n_stays++] = stayed;
+        shown = double_shown();
+        stayed = 1;
+    }
+    assert_int_equal(n_stays, STAYS);
+}
+
+static void pictures_stay_for_equal_times_on_a_screen_that_is_faster(void **s)
+{
+    unsigned uneven = 0;
+    (void)s;
+    play_on_a_faster_screen(false);
+    for (unsigned i = 0; i < STAYS; i++)
+        assert_int_equal(stays[i], 2);
+    assert_true(seen().desired_times > 0);
+    end();
+    play_on_a_faster_screen(true); /* the control: without a time they do not */
+    for (unsigned i = 0; i < STAYS; i++)
+        uneven += stays[i] != 2;
+    assert_true(uneven > STAYS / 8);
+    assert_int_equal(seen().desired_times, 0);
+    end();
+}
+
+/* Where the system knows frame timelines, those say it. */
+static void a_frame_timeline_takes_the_place_of_a_desired_time(void **s)
+{
+    (void)s;
+    guest_init(&g, 33, 1, 60000);
+    play(2); /* the first is published before a refresh was told of */
+    uint64_t times = seen().desired_times, timelines = seen().frame_timelines;
+    play(20);
+    assert_int_equal(seen().desired_times, times);
+    assert_int_equal(seen().frame_timelines, timelines + 20);
+    end();
+}
+
+/* Completions that are late by five refreshes do not make what is shown be told late. */
+static void what_was_latched_is_shown_however_late_it_is_complete(void **s)
+{
+    (void)s;
+    guest_init(&g, 31, 1, 60000);
+    steps(2);
+    double_habits(&(struct double_habits){
+        .foreign = TAKES, .late_per_mille = 1000, .late_refreshes = 5, .out_of_order = true});
+    for (unsigned i = 0; i < 6; i++) {
+        assert_int_equal(guest_publish(&g, (int)i, -1, false), 0);
+        steps(3);
+        assert_true(double_shown() == inode(i));
+        assert_int_equal(g.last_shown, i + 1);
+    }
+    steps(10);
+    end();
+}
+
+/* SurfaceFlinger is alive where it latches: that it is slow to tell of completion is no rejection,
+ * until that is never told. */
+static void slow_completions_are_no_reason_to_copy(void **s)
+{
+    (void)s;
+    guest_init(&g, 31, 1, 60000);
+    double_habits(&(struct double_habits){
+        .foreign = TAKES, .late_per_mille = 1000, .late_refreshes = 45, .out_of_order = true});
+    play(200);
+    assert_int_equal(counts().stalls, 0);
+    assert_int_equal(counts().copied, 0);
+    steps(60);
+    end();
+}
+
 /* The flip's rate is the refresh's, however late buffers come back. */
 static void late_releases_do_not_slow_the_refreshes(void **s)
 {
@@ -549,6 +651,10 @@ int main(void)
         cmocka_unit_test(a_turned_surface_has_the_picture_in_its_middle),
         cmocka_unit_test(a_change_of_the_refresh_rate_is_followed),
         cmocka_unit_test(late_releases_do_not_slow_the_refreshes),
+        cmocka_unit_test(pictures_stay_for_equal_times_on_a_screen_that_is_faster),
+        cmocka_unit_test(a_frame_timeline_takes_the_place_of_a_desired_time),
+        cmocka_unit_test(what_was_latched_is_shown_however_late_it_is_complete),
+        cmocka_unit_test(slow_completions_are_no_reason_to_copy),
         cmocka_unit_test(what_the_allocator_refuses_is_copied_and_tried_again_after_a_resume),
         cmocka_unit_test(memory_that_is_no_dmabuf_is_copied),
         cmocka_unit_test(a_phone_that_does_not_show_guests_buffers_gets_copies),

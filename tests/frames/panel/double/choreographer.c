@@ -173,6 +173,11 @@ int64_t AChoreographerFrameCallbackData_getFrameTimelineExpectedPresentationTime
     return d->expected_ns[i];
 }
 
+static unsigned every(void)
+{
+    return double_habit.every ? double_habit.every : 1;
+}
+
 /* The app wakes a millisecond after the refresh. Callbacks are for once. The lock is let go. */
 static void call(int64_t vsync_ns)
 {
@@ -182,7 +187,7 @@ static void call(int64_t vsync_ns)
     looper.on_frame = NULL;
     looper.on_vsync = NULL;
     for (int i = 0; i < 3; i++) {
-        d.expected_ns[i] = vsync_ns + (i + 1) * double_period;
+        d.expected_ns[i] = vsync_ns + (i + 1) * double_period * every();
         d.ids[i] = ++looper.ids;
     }
     pthread_mutex_unlock(&double_lock);
@@ -215,7 +220,7 @@ void choreographer_period(void)
     void *data = looper.rate_data;
     pthread_mutex_unlock(&double_lock);
     if (f)
-        f(double_period, data);
+        f(double_period * every(), data);
     pthread_mutex_lock(&double_lock);
 }
 
@@ -280,6 +285,7 @@ static int64_t new_period;
 static bool latched;    /* for the next refresh */
 static int64_t wake_ns; /* when the Choreographer tells of the last refresh; INT64_MAX: it has */
 static int64_t last_ns;
+static uint64_t refreshes;
 
 #define LEAD_NS 4000000
 
@@ -308,6 +314,8 @@ static void refresh(void)
     if (!screen_on)
         return;
     flinger_refresh();
+    if (++refreshes % every())
+        return;
     wake_ns = last_ns;
     if (double_habit.jitter_ns)
         wake_ns += (int64_t)(double_random() % double_habit.jitter_ns);

@@ -35,10 +35,12 @@ void double_live(bool on);
 struct double_habits {
     unsigned late_per_mille, late_refreshes; /* completions, by 1 to so many */
     unsigned slow_per_mille, slow_refreshes; /* releases, by 1 to so many */
-    unsigned elsewhere_per_mille;            /* completions on another thread */
-    unsigned jitter_ns;                      /* of the Choreographer's wake-ups */
-    unsigned no_present_fence_per_mille;     /* -1 */
-    bool out_of_order;                       /* late completions do not hold up others */
+    unsigned elsewhere_per_mille;            /* callbacks on another thread */
+    unsigned merge_per_mille; /* transactions that wait for the next one, and are merged with it */
+    unsigned jitter_ns;       /* of the Choreographer's wake-ups */
+    unsigned no_present_fence_per_mille; /* -1 */
+    bool out_of_order;                   /* late completions do not hold up others */
+    unsigned every; /* the Choreographer tells of each so manieth refresh alone; 0: of all */
     enum {
         TAKES,
         REFUSES_IMPORT,
@@ -63,11 +65,14 @@ ino_t double_shown(void);
 
 struct double_counts {
     uint64_t transactions, latched, dropped; /* buffers */
-    uint64_t with_release, frame_timelines, back_pressure, callbacks, elsewhere;
-    unsigned layers, buffers;                      /* there are now */
-    unsigned windows;                              /* references */
-    float voted_hz;                                /* the last vote that was not 0 */
-    int32_t data_space;                            /* the last */
+    uint64_t with_release, frame_timelines, desired_times, back_pressure, callbacks, elsewhere;
+    uint64_t merged, overwritten; /* transactions; buffers that never came to SurfaceFlinger */
+    uint64_t late, unfenced;      /* completions; previous release fences of -1 */
+    unsigned most_late;           /* in refreshes */
+    unsigned layers, buffers;     /* there are now */
+    unsigned windows;             /* references */
+    float voted_hz;               /* the last vote that was not 0 */
+    int32_t data_space;           /* the last */
     float red_x, max_luminance, max_content_light; /* the last HDR metadata */
     int32_t left, top, right, bottom, transform;   /* the last geometry */
 };

@@ -37,15 +37,19 @@ typedef struct ASurfaceTransaction {
     struct ASurfaceTransaction *next;
     struct set sets[LAYERS];
     unsigned n;
+    void (*on_commit)(void *, ASurfaceTransactionStats *);
     void (*on_complete)(void *, ASurfaceTransactionStats *);
-    void *data;
-    bool stuck; /* the phone does not take it */
+    void *commit_data, *data;
+    struct ASurfaceTransaction *merged; /* what was merged into it; its sets are here */
+    int64_t desired_ns;                 /* not to be shown before */
+    bool stuck;                         /* the phone does not take it */
     int64_t latch_ns;
 } ASurfaceTransaction;
 
 struct ASurfaceTransactionStats {
     ASurfaceTransaction *transaction;
     struct fence *present;
+    bool commit; /* it carries no fences */
 };
 
 typedef struct ASurfaceControl {
@@ -64,12 +68,12 @@ typedef struct ASurfaceControl {
 struct event {
     int64_t time_ns;
     uint64_t order;
-    enum { SIGNAL, RELEASE, COMPLETE } kind;
+    enum { SIGNAL, RELEASE, COMMIT, COMPLETE } kind;
     struct fence *fence;     /* SIGNAL: with what is read until then; RELEASE */
     AHardwareBuffer *buffer; /* a reference */
     release_callback *on_release;
     void *data;
-    ASurfaceTransaction *batch; /* COMPLETE, with the present fence in `fence` */
+    ASurfaceTransaction *batch; /* COMMIT; COMPLETE, with the present fence in `fence` */
 };
 
 pthread_mutex_t double_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -80,6 +84,8 @@ struct double_habits double_habit;
 static uint64_t seed_state;
 static ASurfaceControl *layers;
 static ASurfaceTransaction *first, **last = &first; /* applied */
+static ASurfaceTransaction *held; /* applied, and kept for the next one to be merged with */
+static bool held_long;            /* through a latch already */
 static struct event *heap;
 static size_t n_events, room_events;
 static uint64_t orders;
@@ -261,6 +267,8 @@ static void let_set_go(struct set *s)
 
 static void free_transaction(ASurfaceTransaction *t)
 {
+    if (t->merged)
+        free_transaction(t->merged);
     for (unsigned i = 0; i < t->n; i++)
         let_set_go(&t->sets[i]);
     free(t);
@@ -270,18 +278,6 @@ void ASurfaceTransaction_delete(ASurfaceTransaction *t)
 {
     pthread_mutex_lock(&double_lock);
     free_transaction(t);
-    pthread_mutex_unlock(&double_lock);
-}
-
-void ASurfaceTransaction_apply(ASurfaceTransaction *t)
-{
-    ASurfaceTransaction *sent = malloc(sizeof *sent);
-    pthread_mutex_lock(&double_lock);
-    *sent = *t; /* it is empty then, and may be filled again */
-    memset(t, 0, sizeof *t);
-    *last = sent;
-    last = &sent->next;
-    counts.transactions++;
     pthread_mutex_unlock(&double_lock);
 }
 
@@ -328,6 +324,86 @@ void ASurfaceTransaction_setBufferWithRelease(ASurfaceTransaction *t, ASurfaceCo
     AHardwareBuffer *buffer, int acquire, void *data, release_callback *f)
 {
     set_buffer(t, l, buffer, acquire, data, f);
+}
+
+static void enqueue(ASurfaceTransaction *t)
+{
+    *last = t;
+    last = &t->next;
+}
+
+/* The older one's state goes into the newer one, where that has none. What is overwritten comes to
+ * the end of `out`. */
+static void merge(
+    ASurfaceTransaction *older, ASurfaceTransaction *newer, struct set *out, unsigned *n_out)
+{
+    for (unsigned i = 0; i < older->n; i++) {
+        struct set *from = &older->sets[i], *to = set_of(newer, from->layer);
+        to->removes |= from->removes;
+        if (to->pressure < 0)
+            to->pressure = from->pressure;
+        if (to->visible < 0)
+            to->visible = from->visible;
+        if (to->buffer && from->buffer) {
+            out[(*n_out)++] = *from;
+            counts.overwritten++;
+        } else if (from->buffer) {
+            to->buffer = from->buffer;
+            to->acquire = from->acquire;
+            to->on_release = from->on_release;
+            to->data = from->data;
+        }
+        from->layer->refs--; /* the newer one has one of its own */
+    }
+    older->n = 0;
+    if (newer->desired_ns < older->desired_ns)
+        newer->desired_ns = older->desired_ns;
+    newer->merged = older;
+    counts.merged++;
+}
+
+void ASurfaceTransaction_apply(ASurfaceTransaction *t)
+{
+    ASurfaceTransaction *sent = malloc(sizeof *sent);
+    struct set overwritten[LAYERS];
+    unsigned n = 0;
+    pthread_mutex_lock(&double_lock);
+    *sent = *t; /* it is empty then, and may be filled again */
+    memset(t, 0, sizeof *t);
+    counts.transactions++;
+    if (held) {
+        merge(held, sent, overwritten, &n);
+        held = NULL;
+        enqueue(sent);
+    } else if (double_chance(double_habit.merge_per_mille)) {
+        held = sent;
+        held_long = false;
+    } else {
+        enqueue(sent);
+    }
+    pthread_mutex_unlock(&double_lock);
+    for (unsigned i = 0; i < n; i++) {
+        AHardwareBuffer_release(overwritten[i].buffer);
+        if (overwritten[i].acquire >= 0)
+            close(overwritten[i].acquire);
+        if (overwritten[i].on_release)
+            overwritten[i].on_release(overwritten[i].data, -1);
+    }
+}
+
+void ASurfaceTransaction_setOnCommit(
+    ASurfaceTransaction *t, void *data, void (*f)(void *, ASurfaceTransactionStats *))
+{
+    t->on_commit = f;
+    t->commit_data = data;
+}
+
+void ASurfaceTransaction_setDesiredPresentTime(ASurfaceTransaction *t, int64_t time_ns)
+{
+    t->desired_ns = time_ns;
+    pthread_mutex_lock(&double_lock);
+    counts.desired_times++;
+    pthread_mutex_unlock(&double_lock);
 }
 
 void ASurfaceTransaction_setOnComplete(
@@ -486,7 +562,8 @@ int ASurfaceTransactionStats_getPreviousReleaseFenceFd(
     pthread_mutex_lock(&double_lock);
     for (unsigned i = 0; i < s->transaction->n; i++)
         if (s->transaction->sets[i].layer == l) {
-            int fd = fence_fd(s->transaction->sets[i].previous);
+            int fd = s->commit ? -1 : fence_fd(s->transaction->sets[i].previous);
+            counts.unfenced += fd < 0 && !s->commit;
             pthread_mutex_unlock(&double_lock);
             return fd;
         }
@@ -510,6 +587,8 @@ static bool signalled(int fence)
 /* The transaction may go into this latch. */
 static bool ready(const ASurfaceTransaction *t)
 {
+    if (t->desired_ns > present_ns() && t->desired_ns < present_ns() + INT64_C(1000000000))
+        return false; /* what is farther away than that is no time for it */
     for (unsigned i = 0; i < t->n; i++) {
         const struct set *s = &t->sets[i];
         if (!signalled(s->acquire) ||
@@ -651,8 +730,13 @@ static void complete(ASurfaceTransaction *batch)
     int64_t present = present_ns(), at = double_time + 1000000;
     struct fence *f =
         double_chance(double_habit.no_present_fence_per_mille) ? NULL : fence_at(present, NULL);
-    if (double_chance(double_habit.late_per_mille))
-        at += (int64_t)(1 + double_random() % double_habit.late_refreshes) * double_period;
+    if (double_chance(double_habit.late_per_mille)) {
+        unsigned by = 1 + (unsigned)(double_random() % double_habit.late_refreshes);
+        at += by * double_period;
+        counts.late++;
+        counts.most_late = by > counts.most_late ? by : counts.most_late;
+    }
+    push((struct event){.time_ns = double_time + 500000, .kind = COMMIT, .batch = batch});
     if (!double_habit.out_of_order && at < last_complete_ns)
         at = last_complete_ns;
     last_complete_ns = at;
@@ -663,6 +747,11 @@ void flinger_latch(void)
 {
     ASurfaceTransaction *batch = NULL, **end = &batch, **p = &first;
     bool took = false;
+    if (held && held_long) {
+        enqueue(held);
+        held = NULL;
+    }
+    held_long = held;
     for (ASurfaceTransaction *t = first; t; t = t->next)
         for (unsigned i = 0; i < t->n; i++)
             t->sets[i].layer->leaves |= t->sets[i].removes;
@@ -726,27 +815,52 @@ void flinger_refresh(void)
 
 /* --- calls back --- */
 
+static void tell_one(ASurfaceTransaction *t, ASurfaceTransactionStats *stats)
+{
+    if (t->merged)
+        tell_one(t->merged, stats);
+    if (stats->commit && t->on_commit)
+        t->on_commit(t->commit_data, stats);
+    if (!stats->commit && t->on_complete)
+        t->on_complete(t->data, stats);
+}
+
 struct job {
-    ASurfaceTransaction *batch;
-    struct fence *present;
+    struct event e;
+    int fd; /* RELEASE: the fence's */
 };
 
-static void *call_completions(void *data)
+static void *call_back(void *data)
 {
     const struct job *j = data;
-    for (ASurfaceTransaction *t = j->batch; t; t = t->next) {
-        ASurfaceTransactionStats stats = {t, j->present};
-        if (t->on_complete)
-            t->on_complete(t->data, &stats);
+    if (j->e.kind == RELEASE)
+        j->e.on_release(j->e.data, j->fd);
+    for (ASurfaceTransaction *t = j->e.batch; t; t = t->next) {
+        ASurfaceTransactionStats stats = {t, j->e.fence, j->e.kind == COMMIT};
+        tell_one(t, &stats);
     }
     return NULL;
+}
+
+/* On this thread or another. The lock is let go meanwhile. */
+static void call(struct event *e)
+{
+    struct job j = {*e, e->kind == RELEASE ? fence_fd(e->fence) : -1};
+    bool elsewhere = double_chance(double_habit.elsewhere_per_mille);
+    pthread_t thread;
+    counts.callbacks++;
+    counts.elsewhere += elsewhere;
+    pthread_mutex_unlock(&double_lock);
+    if (elsewhere && pthread_create(&thread, NULL, call_back, &j) == 0)
+        pthread_join(thread, NULL);
+    else
+        call_back(&j);
+    pthread_mutex_lock(&double_lock);
 }
 
 void flinger_event(void)
 {
     struct event e = pop();
-    struct job j = {e.batch, e.fence};
-    pthread_t thread;
     switch (e.kind) {
     case SIGNAL:
         if (e.fence->fd >= 0) {
@@ -758,30 +872,17 @@ void flinger_event(void)
         if (e.buffer)
             AHardwareBuffer_release(e.buffer);
         break;
-    case RELEASE: {
-        int fd = fence_fd(e.fence);
-        counts.callbacks++;
-        pthread_mutex_unlock(&double_lock);
-        e.on_release(e.data, fd);
-        pthread_mutex_lock(&double_lock);
+    case RELEASE:
+    case COMMIT:
+        call(&e);
         break;
-    }
-    case COMPLETE: {
-        bool elsewhere = double_chance(double_habit.elsewhere_per_mille);
-        counts.callbacks++;
-        counts.elsewhere += elsewhere;
-        pthread_mutex_unlock(&double_lock);
-        if (elsewhere && pthread_create(&thread, NULL, call_completions, &j) == 0)
-            pthread_join(thread, NULL);
-        else
-            call_completions(&j);
-        pthread_mutex_lock(&double_lock);
+    case COMPLETE:
+        call(&e);
         for (ASurfaceTransaction *t = e.batch, *next; t; t = next) {
             next = t->next;
             free_transaction(t);
         }
         break;
-    }
     }
     fence_unref(e.fence);
 }
@@ -800,6 +901,8 @@ bool double_reads(ino_t inode)
 {
     bool reads = false;
     pthread_mutex_lock(&double_lock);
+    if (held)
+        reads = sets_inode(held, inode);
     for (const ASurfaceTransaction *t = first; t && !reads; t = t->next)
         reads = sets_inode(t, inode);
     for (const ASurfaceControl *l = layers; l && !reads; l = l->next)
