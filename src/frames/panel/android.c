@@ -13,8 +13,9 @@
 #include "frames/panel/android_internal.h"
 
 #define SECOND INT64_C(1000000000)
-#define PIPELINE 1u /* a latched picture is on the screen from the refresh after the next one on   \
-                     */
+#define PIPELINE                                                                                   \
+    1u /* a latched picture is on the screen from the refresh after the next one on                \
+        */
 #define LEAD_NS INT64_C(4000000) /* SurfaceFlinger's usual wake-up before a refresh */
 
 static void close_fence(int fence)
@@ -244,7 +245,7 @@ static void destroy(struct tp_panel *p)
 int tp_panel_android_create(
     const struct tp_panel_android_config *config, struct tp_panel **out, struct tp_error *e)
 {
-    static const struct tp_panel_ops ops = {start, publish, set_mode, NULL, destroy};
+    static const struct tp_panel_ops ops = {start, publish, set_mode, tp_android_look, destroy};
     static const struct tp_ledger_fences fences = {dup_fence, close_fence};
     *out = NULL;
     if (config->mode.refresh_mhz == 0)

@@ -139,6 +139,9 @@ void tp_android_tell_shown(struct tp_android *a, const struct tp_panel_tick *t);
 /* At each refresh: the watchdog, and what waits for its time. No lock is held. */
 void tp_android_housekeep(struct tp_android *a, int64_t now_ns);
 
+/* --- android_look.c --- */
+int tp_android_look(struct tp_panel *p, struct tp_image *out, struct tp_error *e);
+
 /* --- android_timeline.c --- */
 int tp_android_timeline_start(struct tp_android *a, struct tp_error *e);
 void tp_android_timeline_stop(struct tp_android *a);

@@ -18,7 +18,8 @@ fi
 compile -fPIC -shared -Wl,-soname,libnativewindow.so -o "$out/libnativewindow.so" "$tests/double/nativewindow.c"
 compile -fPIC -shared -Wl,-soname,libandroid.so -o "$out/libandroid.so" "$tests/double/flinger.c" \
     "$tests/double/choreographer.c" "$out/libnativewindow.so" -lpthread
-for f in "$src"/src/frames/panel/android*.c "$src/src/base/buf.c" "$src/src/base/error.c" "$tests/android_guest.c"; do
+for f in "$src"/src/frames/panel/android*.c "$src/src/frames/panel/compose.c" \
+    "$src/src/frames/panel/image.c" "$src/src/frames/panel/sim_memory.c" "$src/src/base/buf.c" "$src/src/base/error.c" "$tests/android_guest.c"; do
     compile -c -o "$out/$(basename "$f" .c).o" "$f"
 done
 for t in android_test android_soak_test android_ledger_test; do

@@ -538,6 +538,45 @@ static void hdr_pictures_are_passed_on_where_that_is_wanted(void **s)
     end();
 }
 
+/* A 64x32 picture in its mode; 16x16 of it is the cursor's, opaque. */
+static void a_screenshot_is_the_newest_picture_and_black_while_away(void **s)
+{
+    static uint32_t picture[64 * 32], cursor[16 * 16];
+    struct tp_image image = {0};
+    struct tp_error e = {.err = 0};
+    (void)s;
+    for (unsigned i = 0; i < 64 * 32; i++)
+        picture[i] = 0x123456;
+    for (unsigned i = 0; i < 16 * 16; i++)
+        cursor[i] = 0xffabcdef;
+    guest_init(&g, 31, 1, 60000);
+    assert_int_equal(g.panel->ops->look(g.panel, &image, &e), 0); /* before there is any */
+    assert_int_equal(image.width, 64);
+    assert_int_equal(image.pixels[0], 0);
+    tp_image_finish(&image);
+    assert_int_equal(pwrite(g.buffers[0].info.fds[0], picture, sizeof picture, 0), sizeof picture);
+    assert_int_equal(
+        pwrite(g.buffers[GUEST_BUFFERS].info.fds[0], cursor, sizeof cursor, 0), sizeof cursor);
+    steps(2);
+    guest_publish(&g, 0, GUEST_BUFFERS, false);
+    steps(3);
+    assert_int_equal(g.panel->ops->look(g.panel, &image, &e), 0);
+    assert_int_equal(image.pixels[15 * 64 + 15], 0xabcdef);
+    assert_int_equal(image.pixels[15 * 64 + 16], 0x123456);
+    assert_int_equal(image.pixels[31 * 64 + 63], 0x123456);
+    tp_image_finish(&image);
+    tp_panel_android_pause(g.panel);
+    assert_int_equal(g.panel->ops->look(g.panel, &image, &e), 0);
+    assert_int_equal(image.pixels[31 * 64 + 63], 0);
+    tp_image_finish(&image);
+    tp_panel_android_resume(g.panel);
+    g.buffers[0].info.modifier = DRM_FORMAT_MOD_QCOM_COMPRESSED;
+    assert_int_equal(g.panel->ops->look(g.panel, &image, &e), -ENOTSUP);
+    assert_null(image.pixels);
+    g.buffers[0].info.modifier = 0;
+    end();
+}
+
 static void copied_pixels_change_red_and_blue(void **s)
 {
     static const uint8_t from[8] = {1, 2, 3, 4, 5, 6, 7, 8}, to[8] = {3, 2, 1, 4, 7, 6, 5, 8};
@@ -662,6 +701,7 @@ int main(void)
         cmocka_unit_test(a_repaint_shows_the_picture_again_and_it_comes_back_once),
         cmocka_unit_test(a_cursor_has_a_layer_of_its_own_and_leaves_it),
         cmocka_unit_test(hdr_pictures_are_passed_on_where_that_is_wanted),
+        cmocka_unit_test(a_screenshot_is_the_newest_picture_and_black_while_away),
         cmocka_unit_test(copied_pixels_change_red_and_blue),
         cmocka_unit_test(it_works_by_the_clock),
     };

@@ -502,7 +502,7 @@ static void pictures_are_copied_when_the_desktop_asks_for_one(void **s)
     /* weston without a screen repaints 60 times a second. */
     int64_t refreshes = (tp_now_ns() - from) * 60 / 1000000000 + 2;
     assert_true(looks - before <= (unsigned)refreshes);
-    assert_true(looks > before);
+    assert_true(looks - before > 5); /* and buffers come back */
     end();
     forget_shot();
 }
