@@ -2,6 +2,9 @@
  * refreshes. */
 #include "peer.h"
 
+#include "frames/wire/board.h"
+#include "frames/wire/scanout.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -9,7 +12,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "frames/panel/sim.h"
@@ -108,12 +113,21 @@ static void close_user(struct user *u)
     free(u->out);
 }
 
-static int new_fb(struct user *u, uint32_t *id)
+static int images[2] = {-1, -1}; /* memory of guests' */
+
+/* memory: -1: of the server's. */
+static int new_fb(struct user *u, int memory, uint32_t *id)
 {
     struct drm_mode_create_dumb d = {.width = 64, .height = 48, .bpp = 32};
-    int r = call(u, DRM_IOCTL_MODE_CREATE_DUMB, &d);
-    struct drm_mode_fb_cmd f = {
-        .width = 64, .height = 48, .pitch = d.pitch, .bpp = 32, .depth = 24, .handle = d.handle};
+    struct drm_prime_handle h = {.fd = memory};
+    int r = memory < 0 ? call(u, DRM_IOCTL_MODE_CREATE_DUMB, &d)
+                       : call(u, DRM_IOCTL_PRIME_FD_TO_HANDLE, &h);
+    struct drm_mode_fb_cmd f = {.width = 64,
+        .height = 48,
+        .pitch = 64 * 4,
+        .bpp = 32,
+        .depth = 24,
+        .handle = memory < 0 ? d.handle : h.handle};
     if (r == 0)
         r = call(u, DRM_IOCTL_MODE_ADDFB, &f);
     *id = f.fb_id;
@@ -134,7 +148,7 @@ static int set_mode(struct user *u, uint32_t fbs[2], uint32_t *crtc)
     if (r == 0)
         r = call(u, DRM_IOCTL_MODE_GETCONNECTOR, &c);
     for (int i = 0; i < 2 && r == 0; i++)
-        r = new_fb(u, &fbs[i]);
+        r = new_fb(u, images[i], &fbs[i]);
     struct drm_mode_crtc set = {.crtc_id = *crtc,
         .fb_id = fbs[0],
         .set_connectors_ptr = PTR(&connector),
@@ -176,7 +190,7 @@ static void *come_and_go(void *data)
         *u = (struct user){.card = -1, .channel = -1};
         int r = open_user(u);
         if (r == 0)
-            r = new_fb(u, &id);
+            r = new_fb(u, -1, &id);
         close_user(u);
         if (r < 0) {
             u->flips = r;
@@ -187,22 +201,117 @@ static void *come_and_go(void *data)
     return NULL;
 }
 
+static int send_name(struct user *u, uint32_t fourcc, const struct tp_buffer_name *name, int memory)
+{
+    const struct tp_scanout_frame f = {.fourcc = fourcc, .fd = memory, .u.reg.buffer = *name};
+    uint8_t payload[TP_SCANOUT_BYTES];
+    const struct iovec part = {payload, tp_scanout_encode(&f, payload)};
+    return tp_frame_send(u->card, fourcc, 0, 1, &part, 1, &memory, memory >= 0);
+}
+
+/* Says hello, registers both images, and gets its board. */
+static int join(struct user *u, struct tp_board_view *board)
+{
+    const struct tp_hello mine = {TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_SCANOUT, 0,
+        TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_TIMELINE};
+    const struct iovec part = {(void *)(uintptr_t)&mine, sizeof mine};
+    struct tp_hello hello;
+    struct tp_frame f;
+    uint32_t version;
+    int ends[2], fd = -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        return -errno;
+    u->card = ends[0];
+    int r = tp_server_adopt(live, ends[1]);
+    if (r == 0)
+        r = tp_frame_send(u->card, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0);
+    if (r == 0)
+        r = tp_frame_recv(u->card, u->in, &f);
+    if (r == 0) {
+        r = tp_scanout_hello(&f, true, &hello, &version, &fd);
+        tp_frame_finish(&f);
+    }
+    if (r == 0)
+        r = tp_board_open(fd, board);
+    if (fd >= 0)
+        close(fd);
+    for (uint32_t i = 0; i < 2 && r == 0; i++) {
+        struct stat st;
+        fstat(images[i], &st);
+        const struct tp_buffer_name name = {{st.st_dev, st.st_ino}, i + 1, TP_BUFFER_NO_INDEX};
+        r = send_name(u, TP_FRAME_REGISTER, &name, images[i]);
+    }
+    return r;
+}
+
+/* Is what a note says on the board, or has something newer taken its place? */
+static bool is_on_board(const struct tp_board_view *board, const struct tp_note *n)
+{
+    uint32_t low;
+    int state = tp_board_read(board, n->buffer.index, n->buffer.generation, &low);
+    return state >= 0 && (int32_t)((low >> 2) - (n->low >> 2)) >= 0;
+}
+
+/* Comes, hears of its buffers, and goes, again and again. */
+static void *listen_and_go(void *data)
+{
+    struct user *u = data;
+    u->in = malloc(TP_FRAME_BYTES);
+    for (int i = 0; (i < 20 || (u->flips == 0 && i < 2000)) && u->in && u->flips >= 0; i++) {
+        struct tp_board_view board = {0};
+        u->card = -1;
+        int r = join(u, &board);
+        for (int k = 0; k < 20 && r == 0; k++) {
+            struct tp_scanout_frame f = {.fd = -1};
+            struct tp_frame frame;
+            r = tp_frame_recv(u->card, u->in, &frame);
+            if (r == 0)
+                r = tp_scanout_decode(&frame, true, &f);
+            if (r == 0 && f.fourcc == TP_FRAME_NOTE) {
+                u->flips++;
+                if (!is_on_board(&board, &f.u.note))
+                    r = -ESTALE;
+            }
+            tp_scanout_finish(&f);
+            tp_frame_finish(&frame);
+        }
+        if (r < 0)
+            u->flips = r;
+        tp_board_close(&board);
+        if (u->card >= 0)
+            close(u->card);
+    }
+    free(u->in);
+    return NULL;
+}
+
+static void make_images(void)
+{
+    for (int i = 0; i < 2; i++) {
+        images[i] = memfd_create("image", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        assert_int_equal(ftruncate(images[i], 64 * 48 * 4), 0);
+    }
+}
+
 static void threads_and_clients_get_along(void **state)
 {
     const struct tp_panel_sim_config config = {
         .mode = {64, 48, 500000}, .lead_ns = 100000, .pipeline = 1};
     struct tp_panel *panel;
     struct tp_error e = {0};
-    struct user flipper = {.card = -1}, guests[2];
+    struct user flipper = {.card = -1}, guests[2], listeners[2] = {{.flips = 0}};
     struct tp_server_counts c;
     (void)state;
     assert_int_equal(tp_panel_sim_create(&config, &panel, &e), 0);
     start_live(panel);
+    make_images();
     assert_int_equal(open_user(&flipper), 0);
     pthread_create(&flipper.thread, NULL, flip_away, &flipper);
-    pthread_t threads[2];
-    for (int i = 0; i < 2; i++)
+    pthread_t threads[4];
+    for (int i = 0; i < 2; i++) {
         pthread_create(&threads[i], NULL, come_and_go, &guests[i]);
+        pthread_create(&threads[2 + i], NULL, listen_and_go, &listeners[i]);
+    }
     for (int i = 0; i < 20; i++) { /* while they are at it */
         struct tp_image image;
         assert_int_equal(tp_server_look(live, 0, &image, &e), 0);
@@ -210,16 +319,22 @@ static void threads_and_clients_get_along(void **state)
         tp_server_count(live, &c);
     }
     pthread_join(flipper.thread, NULL);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(flipper.flips, 300);
     assert_int_equal(guests[0].flips, 150);
     assert_int_equal(guests[1].flips, 150);
+    for (int i = 0; i < 2; i++)
+        assert_true(listeners[i].flips > 0); /* notes */
     struct tp_server_shown shown;
     tp_server_shown(live, 0, &shown);
     assert_true(shown.frames > 0);
     close_user(&flipper);
     stop_live();
+    for (int i = 0; i < 2; i++) {
+        close(images[i]);
+        images[i] = -1;
+    }
 }
 
 /* --- a screen whose driver takes its time --- */
@@ -286,7 +401,7 @@ static void a_screen_that_takes_its_time_holds_up_nobody_else(void **state)
     pthread_create(&waiting.thread, NULL, only_set_mode, &waiting);
     sem_wait(&slow.asked); /* the publishing thread is in the driver from here on */
     for (int i = 0; i < 100; i++)
-        assert_int_equal(new_fb(&other, &id), 0);
+        assert_int_equal(new_fb(&other, -1, &id), 0);
     sem_post(&slow.allowed);
     pthread_join(waiting.thread, NULL);
     assert_int_equal(waiting.flips, 0);
