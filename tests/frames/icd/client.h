@@ -1,0 +1,72 @@
+/* A small Vulkan client, under the loader and with the validation layer: what tests of the ICD share. */
+#ifndef TP_TESTS_ICD_CLIENT_H
+#define TP_TESTS_ICD_CLIENT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <vulkan/vulkan.h>
+
+enum { CLIENT_MAX_IMAGES = 64, CLIENT_FRAMES = 3 };
+
+struct client {
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    bool lawless;
+    atomic_int messages; /* of the validation layer, warnings and errors */
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    uint32_t family;
+    VkPhysicalDeviceMemoryProperties memory;
+};
+
+/* Functions of extensions. */
+#define CLIENT_GET(c, name) PFN_##name name = (PFN_##name)vkGetDeviceProcAddr((c)->device, #name)
+#define CLIENT_GET_INSTANCE(c, name)                                                               \
+    PFN_##name name = (PFN_##name)vkGetInstanceProcAddr((c)->instance, #name)
+
+/* Everything on that the ICD brings. Asserts. */
+void client_open(struct client *c);
+/* Without the validation layer: for what guests do although they may not, and for what that layer
+ * does not know yet. */
+void client_open_lawless(struct client *c);
+/* Asserts that the validation layer has said nothing. */
+void client_close(struct client *c);
+
+VkSurfaceKHR client_headless(struct client *c);
+
+/* A swapchain, with what it takes to go round. Images are cleared with a colour. */
+struct chain {
+    struct client *client;
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    VkSwapchainCreateInfoKHR info;
+    uint32_t n_images;
+    VkImage images[CLIENT_MAX_IMAGES];
+    VkCommandPool pool;
+    VkCommandBuffer commands[CLIENT_FRAMES];
+    VkSemaphore drawn[CLIENT_MAX_IMAGES];
+    VkSemaphore acquired[CLIENT_FRAMES];
+    VkFence done[CLIENT_FRAMES];
+    unsigned frame;
+};
+
+/* How chains are made: FIFO, opaque, BGRA, this extent, as few images as there may be. */
+VkSwapchainCreateInfoKHR chain_info(VkSurfaceKHR surface, uint32_t width, uint32_t height);
+VkResult chain_try(struct chain *ch, struct client *c, const VkSwapchainCreateInfoKHR *info);
+void chain_open(struct chain *ch, struct client *c, const VkSwapchainCreateInfoKHR *info);
+/* Waits for the device; the surface stays. */
+void chain_close(struct chain *ch);
+
+/* Clears the image and presents it, after the semaphore (VK_NULL_HANDLE: none). next: the present's
+ * chain. */
+VkResult chain_present(struct chain *ch, uint32_t index, VkSemaphore after, const void *next);
+/* Acquire, clear, present. */
+VkResult chain_round(struct chain *ch, const void *next);
+/* An acquire that signals a fence, and a wait for that. */
+VkResult chain_acquire(struct chain *ch, uint64_t timeout, uint32_t *index);
+
+/* Descriptors of this process. */
+unsigned client_count_fds(void);
+
+#endif
