@@ -58,6 +58,7 @@ static void go_on(unsigned refreshes)
     }
 }
 
+#define LIFE_EVENTS 7u
 static void life(unsigned event)
 {
     static const uint32_t rates[] = {60000, 120000, 90000};
@@ -86,6 +87,16 @@ static void life(unsigned event)
         break;
     case 4:
         double_refresh(rates[any(3)]);
+        break;
+    case 5: /* another display: no refreshes and no surface, then others */
+        double_screen(false);
+        tp_panel_android_set_window(g.panel, NULL);
+        double_window_destroy(g.window);
+        go_on(any(40));
+        double_refresh(rates[any(3)]);
+        double_screen(true);
+        g.window = double_window_create(any(2) ? 96 : 320, 64);
+        tp_panel_android_set_window(g.panel, g.window);
         break;
     default:
         tp_panel_android_repaint(g.panel);
@@ -119,7 +130,7 @@ static void run(int level, bool out_of_order)
         if (any(20) == 0) /* another for the same latch */
             commit();
         if (any(2000) == 0)
-            life(any(6));
+            life(any(LIFE_EVENTS));
         if (i % 4096 == 4095) {
             unsigned now = guest_open_descriptors();
             if (i == 4095)
@@ -127,6 +138,8 @@ static void run(int level, bool out_of_order)
             most = now > most ? now : most;
         }
     }
+    for (unsigned i = 0; i < LIFE_EVENTS; i++) /* in a short run, too */
+        life(i);
     /* All comes to rest: the newest picture alone is the panel's. */
     double_habits(&(struct double_habits){.foreign = TAKES});
     for (unsigned i = 0; i < 40; i++)

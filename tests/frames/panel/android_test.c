@@ -237,6 +237,37 @@ static void a_surface_that_is_destroyed_is_left_at_once_and_the_next_one_shows_t
     end();
 }
 
+/* No refreshes and no surface for a second; then a screen of another rate and another size. */
+static void another_display_shows_the_picture_and_the_guest_has_gone_on(void **s)
+{
+    (void)s;
+    guest_init(&g, 33, 1, 60000);
+    play(10);
+    g.lenient = true;
+    double_screen(false);
+    tp_panel_android_set_window(g.panel, NULL);
+    double_window_destroy(g.window);
+    uint64_t before = g.published;
+    play(60);
+    assert_true(g.published - before >= 50);
+    assert_int_equal(guest_outstanding(&g), 1);
+    unsigned last = g.given[g.serial % GUEST_RING][0].buffer;
+    double_refresh(120000);
+    g.window = double_window_create(320, 64);
+    tp_panel_android_set_window(g.panel, g.window); /* before its first refresh */
+    double_screen(true);
+    steps(4);
+    assert_false(g.is_away);
+    assert_true(double_shown() == inode(last));
+    for (unsigned b = 0; b < GUEST_BUFFERS; b++)
+        assert_true(double_reads(inode(b)) == (b == last));
+    assert_int_equal(seen().left, 96); /* 128x64 in 320x64 */
+    assert_int_equal(seen().right, 224);
+    play(30);
+    assert_int_equal(g.tick.period_ns, 8333333);
+    end();
+}
+
 /* 64x32 on 128x64 is twice as large; on 64x128, as it is, in the middle: (128 - 32) / 2 = 48. */
 static void a_turned_surface_has_the_picture_in_its_middle(void **s)
 {
@@ -687,6 +718,7 @@ int main(void)
         cmocka_unit_test(refreshes_go_on_while_the_screen_is_dark),
         cmocka_unit_test(
             a_surface_that_is_destroyed_is_left_at_once_and_the_next_one_shows_the_picture),
+        cmocka_unit_test(another_display_shows_the_picture_and_the_guest_has_gone_on),
         cmocka_unit_test(a_turned_surface_has_the_picture_in_its_middle),
         cmocka_unit_test(a_change_of_the_refresh_rate_is_followed),
         cmocka_unit_test(late_releases_do_not_slow_the_refreshes),
