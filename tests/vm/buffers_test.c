@@ -5,9 +5,6 @@
  */
 #include <fcntl.h>
 #include <linux/dma-buf.h>
-#include <linux/dma-heap.h>
-#include <linux/sync_file.h>
-#include <linux/udmabuf.h>
 #include <poll.h>
 #include <png.h>
 #include <stdlib.h>
@@ -23,6 +20,7 @@
 #include "../frames/kms/harness.h"
 #include "frames/server/control.h"
 #include "frames/wire/hello.h"
+#include "real.h"
 
 #define DMA_BUF_MAGIC 0x444d4142
 #define RED           0xffff0000u
@@ -44,32 +42,6 @@ static int setup_lit(void **state)
 }
 
 /* --- memory --- */
-
-static int udmabuf(size_t bytes)
-{
-    int memfd = memfd_create("picture", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    int device = open("/dev/udmabuf", O_RDWR | O_CLOEXEC);
-    assert_true(memfd >= 0 && device >= 0);
-    assert_int_equal(ftruncate(memfd, (off_t)bytes), 0);
-    assert_int_equal(fcntl(memfd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
-    struct udmabuf_create c = {
-        .memfd = (uint32_t)memfd, .flags = UDMABUF_FLAGS_CLOEXEC, .size = bytes};
-    int fd = ioctl(device, UDMABUF_CREATE, &c);
-    assert_true(fd >= 0);
-    close(memfd);
-    close(device);
-    return fd;
-}
-
-static int heap_buffer(size_t bytes)
-{
-    int heap = open("/dev/dma_heap/system", O_RDONLY | O_CLOEXEC);
-    assert_true(heap >= 0);
-    struct dma_heap_allocation_data a = {.len = bytes, .fd_flags = O_RDWR | O_CLOEXEC};
-    assert_int_equal(ioctl(heap, DMA_HEAP_IOCTL_ALLOC, &a), 0);
-    close(heap);
-    return (int)a.fd;
-}
 
 static size_t picture_bytes(void)
 {
@@ -216,27 +188,6 @@ static bool signalled(int fence)
     return poll(&p, 1, 0) == 1;
 }
 
-/* 0: active, 1: signalled (linux/sync_file.h). */
-static int status_of(int sync_file)
-{
-    struct sync_file_info info = {.num_fences = 0};
-    assert_int_equal(ioctl(sync_file, SYNC_IOC_FILE_INFO, &info), 0);
-    return info.status;
-}
-
-static void put_fence(int dma_buf, int fence, uint32_t flags)
-{
-    struct dma_buf_import_sync_file in = {.flags = flags, .fd = fence};
-    assert_int_equal(ioctl(dma_buf, DMA_BUF_IOCTL_IMPORT_SYNC_FILE, &in), 0);
-}
-
-static int take_fence(int dma_buf, uint32_t flags)
-{
-    struct dma_buf_export_sync_file out = {.flags = flags};
-    assert_int_equal(ioctl(dma_buf, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &out), 0);
-    return out.fd;
-}
-
 /* --- tests --- */
 
 static void shown_and_written_again(int fd)
@@ -256,19 +207,19 @@ static void shown_and_written_again(int fd)
 static void a_udmabuf_is_shown(void **state)
 {
     (void)state;
-    shown_and_written_again(udmabuf(picture_bytes()));
+    shown_and_written_again(real_udmabuf(picture_bytes()));
 }
 
 static void a_heaps_buffer_is_shown(void **state)
 {
     (void)state;
-    shown_and_written_again(heap_buffer(picture_bytes()));
+    shown_and_written_again(real_heap_buffer(picture_bytes()));
 }
 
 static void a_framebuffer_outlives_the_clients_descriptor(void **state)
 {
     (void)state;
-    int fd = udmabuf(picture_bytes());
+    int fd = real_udmabuf(picture_bytes());
     paint(fd, BLUE);
     uint32_t handle = import(card, fd), fb = fb_in(card, handle);
     assert_ok(close_handle(card, handle));
@@ -280,7 +231,7 @@ static void a_framebuffer_outlives_the_clients_descriptor(void **state)
 static void what_comes_in_goes_out_as_the_same(void **state)
 {
     (void)state;
-    int fd = heap_buffer(65536);
+    int fd = real_heap_buffer(65536);
     uint32_t handle = import(card, fd);
     assert_int_equal(import(card, fd), handle);
     int again = export(card, handle);
@@ -293,7 +244,7 @@ static void what_comes_in_goes_out_as_the_same(void **state)
 static void too_small_a_buffer_makes_no_framebuffer(void **state)
 {
     (void)state;
-    int fd = udmabuf(picture_bytes() - 4096);
+    int fd = real_udmabuf(picture_bytes() - 4096);
     struct drm_mode_fb_cmd2 add = {.width = width,
         .height = height,
         .pixel_format = DRM_FORMAT_XRGB8888,
@@ -367,16 +318,16 @@ static uint32_t painted_fb(int fd, uint32_t colour)
 static void a_sync_file_holds_the_picture_back(void **state)
 {
     (void)state;
-    int before = udmabuf(picture_bytes()), fd = udmabuf(picture_bytes()), fence = make_fence();
+    int before = real_udmabuf(picture_bytes()), fd = real_udmabuf(picture_bytes()), fence = make_fence();
     flip_to(painted_fb(before, BLUE), -1, 0);
     shows(BLUE);
     flip_to(painted_fb(fd, RED), fence, 7);
     wait_ms(100);
-    assert_int_equal(status_of(fence), 0);
+    assert_int_equal(real_status(fence), 0);
     assert_false(has_event(card));
     shows(BLUE);
     signal_fence(fence);
-    assert_int_equal(status_of(fence), 1);
+    assert_int_equal(real_status(fence), 1);
     event_comes(7);
     shows(RED);
     close(fence);
@@ -387,9 +338,9 @@ static void a_sync_file_holds_the_picture_back(void **state)
 static void a_writer_in_the_memory_holds_the_picture_back(void **state)
 {
     (void)state;
-    int fd = udmabuf(picture_bytes()), fence = make_fence();
+    int fd = real_udmabuf(picture_bytes()), fence = make_fence();
     uint32_t fb = painted_fb(fd, RED);
-    put_fence(fd, fence, DMA_BUF_SYNC_WRITE);
+    assert_int_equal(real_put_fence(fd, fence, DMA_BUF_SYNC_WRITE), 0);
     flip_to(fb, -1, 7);
     wait_ms(100);
     assert_false(has_event(card));
@@ -406,9 +357,9 @@ static void a_writer_in_another_plane_of_it_does_so_too(void **state)
     (void)state;
     if (!o.overlay)
         skip();
-    int fd = udmabuf(picture_bytes()), fence = make_fence();
+    int fd = real_udmabuf(picture_bytes()), fence = make_fence();
     uint32_t fb = painted_fb(fd, RED);
-    put_fence(fd, fence, DMA_BUF_SYNC_WRITE);
+    assert_int_equal(real_put_fence(fd, fence, DMA_BUF_SYNC_WRITE), 0);
     struct request r = {0};
     add_plane(&r, card, o.overlay, o.crtc, fb, 0, 0, width, height);
     assert_ok(commit(card, &r, DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT, 3));
@@ -423,16 +374,16 @@ static void a_writer_in_another_plane_of_it_does_so_too(void **state)
 static void a_reader_in_the_memory_holds_nothing_back(void **state)
 {
     (void)state;
-    int fd = udmabuf(picture_bytes()), fence = make_fence();
+    int fd = real_udmabuf(picture_bytes()), fence = make_fence();
     uint32_t fb = painted_fb(fd, RED);
-    put_fence(fd, fence, DMA_BUF_SYNC_READ);
+    assert_int_equal(real_put_fence(fd, fence, DMA_BUF_SYNC_READ), 0);
     flip_to(fb, -1, 0);
     shows(RED);
     /* Who would write has to wait for it. */
-    int writers = take_fence(fd, DMA_BUF_SYNC_WRITE);
-    assert_int_equal(status_of(writers), 0);
+    int writers = real_take_fence(fd, DMA_BUF_SYNC_WRITE);
+    assert_int_equal(real_status(writers), 0);
     signal_fence(fence);
-    assert_int_equal(status_of(writers), 1);
+    assert_int_equal(real_status(writers), 1);
     close(writers);
     close(fence);
     close(fd);
@@ -442,9 +393,9 @@ static void a_reader_in_the_memory_holds_nothing_back(void **state)
 static void the_commits_fence_takes_the_place_of_the_memorys(void **state)
 {
     (void)state;
-    int fd = udmabuf(picture_bytes()), writer = make_fence(), fence = make_fence();
+    int fd = real_udmabuf(picture_bytes()), writer = make_fence(), fence = make_fence();
     uint32_t fb = painted_fb(fd, RED);
-    put_fence(fd, writer, DMA_BUF_SYNC_WRITE);
+    assert_int_equal(real_put_fence(fd, writer, DMA_BUF_SYNC_WRITE), 0);
     signal_fence(fence);
     flip_to(fb, fence, 9);
     event_comes(9);
@@ -458,7 +409,7 @@ static void the_commits_fence_takes_the_place_of_the_memorys(void **state)
 static void an_out_fence_signals_with_the_picture(void **state)
 {
     (void)state;
-    int fd = udmabuf(picture_bytes()), in = make_fence();
+    int fd = real_udmabuf(picture_bytes()), in = make_fence();
     int32_t out = -1;
     struct request r = {0};
     add(&r, card, o.primary, "FB_ID", painted_fb(fd, GREEN));
@@ -468,7 +419,7 @@ static void an_out_fence_signals_with_the_picture(void **state)
     assert_true(out >= 0);
     assert_false(signalled(out));
     if (is_kernels()) /* ours is no sync file: docs/kms.md */
-        assert_int_equal(status_of(out), 0);
+        assert_int_equal(real_status(out), 0);
     signal_fence(in);
     event_comes(5);
     for (int i = 0; i < 50 && !signalled(out); i++)
