@@ -32,6 +32,17 @@ refused 2 '--pipeline is' serve --pipeline 3
 refused 2 "no panel 'crt'" serve --panel crt
 DISPLAY='' WAYLAND_DISPLAY='' refused 3 'no desktop to open a window on' serve --panel window --socket s
 refused 2 'nothing to do with' serve now
+refused 2 'needs a --cap' simulate --gate cap
+refused 2 'off, vsync, cap or latency' simulate --gate on
+refused 2 'early or late' simulate --guest late:4
+refused 2 'a range as 48-120' simulate --refresh 120-48
+refused 2 '2 to 64' simulate --images 1
+refused 2 'NAME:PER_MILLE' simulate --faults lost-note,rain
+refused 2 'no cost of a frame' simulate --cost 8000+
+refused 2 'nothing to do with' simulate now
+refused 2 'both say what' simulate --trace mesa/VERSION --cost 1
+refused 2 "no frame's cost" simulate --trace mesa/VERSION
+refused 2 'lies within a refresh' simulate --latch 20000
 refused 2 'is there, and is no socket' serve --socket mesa
 refused 2 'which program to run' play --seconds 1
 refused 2 'whole number' play --seconds 0 -- true
@@ -65,7 +76,7 @@ check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in "" build chips patch play prove serve; do
+for command in "" build chips patch play prove serve simulate; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0

@@ -27,7 +27,8 @@ void tp_world_defaults(struct tp_world_config *c)
 
 static int refuse(struct tp_error *e, const char *what)
 {
-    return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "%s", what);
+    return tp_fail(
+        e, TP_STATUS_INPUT, -EINVAL, NULL, "Give values within these bounds", "%s", what);
 }
 
 int tp_world_check(const struct tp_world_config *c, struct tp_error *e)

@@ -338,6 +338,21 @@ static void begin_reading(struct world *w, struct frame *f, const struct tp_scan
         broken(w, "the panel read an image while the GPU wrote it");
 }
 
+static void switch_off(struct world *w)
+{
+    struct server *s = &w->server;
+    tell(w, "the screen goes off");
+    tp_scan_set_power(&w->scan, false, w->now);
+    for (unsigned i = 0; i < w->c->images; i++)
+        if (w->images[i].read_to > w->now)
+            w->images[i].read_to = w->now;
+    tp_notes_away(s->notes, 0, true);
+    tell_timeline(w, w->now, true);
+    push(w, w->now + 50 * MS + (int64_t)dice(w, 300 * MS), EVENT_FAULT, TP_FAULT_PANEL_OFF, 0);
+    if (s->has_commit)
+        publish(w, s->commit);
+}
+
 static void roll_faults(struct world *w)
 {
     struct server *s = &w->server;
@@ -360,15 +375,8 @@ static void roll_faults(struct world *w)
         if (m.slowest_mhz == 0)
             tp_scan_set_mode(&w->scan, &m, w->now);
     }
-    if (s->up && strikes(w, TP_FAULT_PANEL_OFF)) {
-        tell(w, "the screen goes off");
-        tp_scan_set_power(&w->scan, false, w->now);
-        tp_notes_away(s->notes, 0, true);
-        tell_timeline(w, w->now, true);
-        push(w, w->now + 50 * MS + (int64_t)dice(w, 300 * MS), EVENT_FAULT, TP_FAULT_PANEL_OFF, 0);
-        if (s->has_commit)
-            publish(w, s->commit);
-    }
+    if (s->up && strikes(w, TP_FAULT_PANEL_OFF))
+        switch_off(w);
 }
 
 static void refresh(struct world *w, const struct tp_scan_event *e)
@@ -402,8 +410,6 @@ static void released(struct world *w, uint64_t serial, bool dropped)
     int64_t late = 0;
     if (f && dropped)
         w->out->drops++;
-    if (f && w->images[f->image].read_to > w->now)
-        w->images[f->image].read_to = w->now; /* the screen went off */
     if (!w->server.up)
         return;
     if (strikes(w, TP_FAULT_LATE_FENCE))

@@ -1,0 +1,408 @@
+/* The world as a whole: what must hold in it, and that it can fail. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "frames/world/costs.h"
+#include "frames/world/world.h"
+
+#define MS INT64_C(1000000)
+
+static struct tp_world_result result;
+
+/* 40 % of the cost are the CPU's. */
+static struct tp_world_cost cost_of(int64_t us)
+{
+    return (struct tp_world_cost){.cpu_ns = us * 400, .gpu_ns = us * 600};
+}
+
+static struct tp_world_config config(const struct tp_world_cost *cost, uint64_t frames)
+{
+    struct tp_world_config c;
+    tp_world_defaults(&c);
+    c.costs = cost;
+    c.n_costs = 1;
+    c.frames = frames;
+    c.images = 4;
+    return c;
+}
+
+static double fps(void)
+{
+    return (double)(result.frames - 1) / ((double)result.span_ns / 1e9);
+}
+
+/* Runs it; nothing may break. */
+static void go(const struct tp_world_config *c)
+{
+    assert_int_equal(tp_world_run(c, &result, NULL), 0);
+    if (*result.broken) {
+        for (unsigned i = 0; i < result.n_story; i++)
+            fprintf(stderr, "%s\n", result.story[i]);
+        fail_msg("seed %llu: %s", (unsigned long long)c->seed, result.broken);
+    }
+}
+
+static void assert_between(double is, double low, double high)
+{
+    if (!(is >= low && is <= high))
+        fail_msg("%f is not between %f and %f", is, low, high);
+}
+
+/* ⌈H/T⌉ for a frame that costs up to a refresh. */
+static unsigned enough_images(unsigned pipeline, unsigned late)
+{
+    return 3 + pipeline + late;
+}
+
+/* --- what must hold --- */
+
+static void every_refresh_shows_a_frame(void **data)
+{
+    (void)data;
+    static const uint32_t rates[] = {60000, 72000, 90000, 120000, 144000, 59940};
+    for (unsigned i = 0; i < sizeof rates / sizeof *rates; i++)
+        for (unsigned pipeline = 0; pipeline <= 2; pipeline++)
+            for (int late = 0; late < 2; late++) {
+                int64_t period_us = 1000000000 / rates[i];
+                struct tp_world_cost cost = cost_of(period_us * 88 / 100);
+                struct tp_world_config c = config(&cost, 2000);
+                c.refresh_mhz = rates[i];
+                c.pipeline = pipeline;
+                c.images = enough_images(pipeline, 0);
+                c.late_guest = late;
+                go(&c);
+                assert_int_equal(result.cadence[1], result.frames - 10);
+                assert_int_equal(result.gate_late, 0);
+                assert_int_equal(result.slots.release_timeouts, 0);
+                assert_int_equal(result.repeats, 0);
+                assert_true(result.on_vblank == 1);
+                assert_int_equal(result.tears, 0);
+            }
+}
+
+static void half_the_refresh_stays_two_and_45_on_60_one_or_two(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 20000);
+    c.gate = (struct tp_gate_settings){TP_GATE_CAP, 30000};
+    go(&c);
+    assert_int_equal(result.cadence[2], result.frames - 10);
+    c.gate.cap_mhz = 45000;
+    go(&c);
+    assert_int_equal(result.cadence[1] + result.cadence[2], result.frames - 10);
+    assert_between(fps(), 45 * 0.9999, 45 * 1.0001);
+    assert_true(result.on_vblank == 1);
+}
+
+/* At a cap of half the refresh the gate's figures are the same with and without fences. */
+static void fences_cost_nothing_where_there_are_enough_images(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 5000);
+    struct tp_world_result with;
+    for (int half = 0; half < 2; half++) {
+        c.gate = (struct tp_gate_settings){TP_GATE_VSYNC, half ? 30000 : 0};
+        c.release = true;
+        go(&c);
+        with = result;
+        c.release = false;
+        go(&c);
+        assert_int_equal(with.span_ns, result.span_ns);
+        assert_int_equal(with.gate_late, result.gate_late);
+        assert_true(with.on_vblank == result.on_vblank);
+        assert_int_equal(with.latency.p99_ns, result.latency.p99_ns);
+        assert_true(with.gate_wait_ns == result.gate_wait_ns);
+    }
+}
+
+static void late_fences_cost_nothing_either(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(14000);
+    for (unsigned late = 1; late <= 2; late++) {
+        struct tp_world_config c = config(&cost, 5000);
+        c.images = enough_images(1, late);
+        c.per_mille[TP_FAULT_LATE_FENCE] = 1000;
+        c.late_refreshes = late;
+        go(&c);
+        assert_true(result.injected[TP_FAULT_LATE_FENCE] > 4000);
+        assert_int_equal(result.cadence[1], result.frames - 10);
+        assert_int_equal(result.gate_late, 0);
+        assert_true(result.on_vblank == 1);
+        assert_int_equal(result.slots.release_timeouts, 0);
+    }
+}
+
+/* Two images, and a picture that is a refresh on its way: each is away for two refreshes from its
+ * latch on, so that one frame in two refreshes is all that can be; with three, two in three. */
+static void fewer_images_have_the_rate_that_they_can_have(void **data)
+{
+    (void)data;
+    static const struct {
+        unsigned images;
+        int64_t cost_us;
+        double fps;
+    } cases[] = {{2, 8000, 30}, {2, 15000, 20}, {3, 8000, 60}, {3, 15000, 40}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tp_world_cost cost = cost_of(cases[i].cost_us);
+        struct tp_world_config c = config(&cost, 5000);
+        c.images = cases[i].images;
+        go(&c);
+        assert_between(fps(), cases[i].fps * 0.99, cases[i].fps * 1.01);
+        assert_int_equal(result.tears, 0);
+    }
+}
+
+static void latency_is_lower_at_the_same_rate(void **data)
+{
+    (void)data;
+    static const int64_t costs[] = {4000, 8000, 12000};
+    for (unsigned i = 0; i < 3; i++) {
+        struct tp_world_cost cost = cost_of(costs[i]);
+        struct tp_world_config c = config(&cost, 10000);
+        go(&c);
+        double vsync = fps();
+        c.gate.mode = TP_GATE_LATENCY;
+        go(&c);
+        assert_true(fps() >= 0.995 * vsync);
+        int64_t most = costs[i] * 1000 + 1200000 + c.lead_ns + 16666667;
+        assert_true(result.latency.p50_ns <= most);
+    }
+}
+
+/* A GPU that clocks down when it idles is not driven down by starting late. */
+static void latency_has_no_spiral(void **data)
+{
+    (void)data;
+    static const int64_t costs[] = {5000, 8000, 10000, 14000};
+    for (unsigned i = 0; i < 4; i++) {
+        struct tp_world_cost cost = cost_of(costs[i]);
+        struct tp_world_config c = config(&cost, 10000);
+        c.per_mille[TP_FAULT_DVFS] = 1000;
+        go(&c);
+        double vsync = fps();
+        c.gate.mode = TP_GATE_LATENCY;
+        go(&c);
+        assert_true(fps() >= 0.995 * vsync);
+    }
+}
+
+static void a_variable_rate_takes_each_frame_as_it_comes(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(15000);
+    struct tp_world_config c = config(&cost, 5000);
+    c.refresh_mhz = 120000;
+    c.slowest_mhz = 48000;
+    go(&c);
+    assert_between(fps(), 66, 67); /* 15 ms, and no refresh to wait for */
+    c.gate = (struct tp_gate_settings){TP_GATE_CAP, 57000};
+    go(&c);
+    assert_between(fps(), 57 * 0.9999, 57 * 1.0001);
+    assert_true(result.interval.stddev_ns < 100000);
+}
+
+/* --- faults --- */
+
+static void nothing_tears_whatever_goes_wrong(void **data)
+{
+    (void)data;
+    static const struct tp_world_cost costs[] = {
+        {3 * MS, 5 * MS}, {6 * MS, 9 * MS}, {2 * MS, 3 * MS}, {4 * MS, 20 * MS}};
+    for (unsigned f = 0; f <= TP_FAULTS; f++)
+        for (unsigned i = 0; i < 12; i++) {
+            struct tp_world_config c = config(costs, 1500);
+            c.n_costs = 4;
+            c.seed = 100 * f + i;
+            c.images = 2 + i % 4;
+            c.pipeline = i % 3;
+            c.late_guest = i / 2 % 2;
+            c.run_ahead = i / 3 % 4;
+            c.gate.mode = (enum tp_gate_mode)(i % 4);
+            c.gate.cap_mhz = i % 4 == TP_GATE_CAP ? 45000 : 0;
+            c.wait = i % 5 == 0 ? TP_RELEASE_WAIT_GPU : TP_RELEASE_WAIT_CPU;
+            for (unsigned k = 0; k < TP_FAULTS; k++)
+                if (k == f || f == TP_FAULTS)
+                    c.per_mille[k] = 10;
+            go(&c);
+            assert_int_equal(result.tears, 0);
+            assert_int_equal(result.slots.unsafe, 0);
+        }
+}
+
+static void a_lost_note_costs_nothing_with_a_board(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(12000);
+    struct tp_world_config c = config(&cost, 5000);
+    go(&c);
+    int64_t span = result.span_ns;
+    c.per_mille[TP_FAULT_LOST_NOTE] = 500;
+    go(&c);
+    assert_true(result.injected[TP_FAULT_LOST_NOTE] > 4000);
+    assert_int_equal(result.span_ns, span);
+    assert_int_equal(result.slots.release_timeouts, 0);
+}
+
+static void equal_seeds_are_equal_runs(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(12000);
+    struct tp_world_config c = config(&cost, 3000);
+    for (unsigned k = 0; k < TP_FAULTS; k++)
+        c.per_mille[k] = 5;
+    go(&c);
+    uint64_t first = result.digest;
+    go(&c);
+    assert_int_equal(result.digest, first);
+    c.seed++;
+    go(&c);
+    assert_int_not_equal(result.digest, first);
+}
+
+/* --- the world can fail --- */
+
+/* Two images, 8 ms, 60 Hz, a pipeline of 1, no fences. */
+static void without_fences_it_tears_at_60_and_not_at_30(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 2000);
+    c.images = 2;
+    c.release = false;
+    c.gate = (struct tp_gate_settings){TP_GATE_CAP, 60000};
+    go(&c);
+    assert_true(result.tears > 1900);
+    c.gate = (struct tp_gate_settings){TP_GATE_OFF, 0};
+    go(&c);
+    assert_true(result.tears > 1900);
+    c.gate = (struct tp_gate_settings){TP_GATE_CAP, 45000};
+    go(&c);
+    assert_true(result.tears > 500);
+    c.gate = (struct tp_gate_settings){TP_GATE_CAP, 30000};
+    go(&c);
+    assert_int_equal(result.tears, 0);
+    c.release = true;
+    c.gate = (struct tp_gate_settings){TP_GATE_CAP, 60000};
+    go(&c);
+    assert_int_equal(result.tears, 0);
+}
+
+/* The question that the gate was derived anew for: the time from the gate's instant to the guest's
+ * first command. */
+static void waiting_after_booking_eats_the_period(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(15000);
+    struct tp_world_config c = config(&cost, 2000);
+    c.images = 3;
+    go(&c);
+    assert_true(result.gate_to_start.p99_ns < 50000);
+    c.book_first = true;
+    go(&c);
+    assert_true(result.gate_to_start.p99_ns > 15 * MS);
+}
+
+static void what_cannot_be_is_refused(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 10), d;
+    struct tp_error e;
+#define REFUSED(change)                                                                            \
+    do {                                                                                           \
+        e = (struct tp_error){0};                                                                  \
+        d = c;                                                                                     \
+        d.change;                                                                                  \
+        assert_int_equal(tp_world_run(&d, &result, &e), -EINVAL);                                  \
+        assert_int_equal(e.status, TP_STATUS_INPUT);                                               \
+    } while (0)
+    REFUSED(n_costs = 0);
+    REFUSED(frames = 0);
+    REFUSED(images = 1);
+    REFUSED(images = 65);
+    REFUSED(pipeline = 3);
+    REFUSED(run_ahead = 4);
+    REFUSED(refresh_mhz = 0);
+    REFUSED(slowest_mhz = 61000);
+    REFUSED(lead_ns = 17 * MS);
+    REFUSED(lead_ns = -1);
+    REFUSED(compositor_ns = 2000 * MS);
+    REFUSED(callback_ns = -1);
+    REFUSED(gate.mode = TP_GATE_CAP);
+    cost.cpu_ns = -1;
+    REFUSED(seed = 1);
+}
+
+/* --- costs --- */
+
+static void costs_are_split_and_cycled(void **data)
+{
+    (void)data;
+    struct tp_costs c;
+    assert_int_equal(tp_costs_parse("8000,3000+5000,0", &c, NULL), 0);
+    assert_int_equal(c.n, 3);
+    assert_int_equal(c.at[0].cpu_ns, 3200000);
+    assert_int_equal(c.at[0].gpu_ns, 4800000);
+    assert_int_equal(c.at[1].cpu_ns, 3000000);
+    assert_int_equal(c.at[1].gpu_ns, 5000000);
+    assert_int_equal(c.at[2].gpu_ns, 0);
+    tp_costs_finish(&c);
+    static const char *const wrong[] = {
+        "", "8000,", ",1", "x", "8000x", "1+", "+1", "10000001", "9999999+2", "-5", "1.5"};
+    for (unsigned i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct tp_error e = {0};
+        assert_int_equal(tp_costs_parse(wrong[i], &c, &e), -EINVAL);
+        assert_null(c.at);
+    }
+}
+
+static void traces_have_a_number_a_line(void **data)
+{
+    (void)data;
+    static const char text[] = "# a game\n16000\r\n\n 8000\n";
+    static const char good[] = "# a game\n16000\r\n\n8000";
+    struct tp_costs c;
+    struct tp_error e = {0};
+    assert_int_equal(tp_costs_read(good, sizeof good - 1, "t", &c, &e), 0);
+    assert_int_equal(c.n, 2);
+    assert_int_equal(c.at[0].cpu_ns + c.at[0].gpu_ns, 16 * MS);
+    tp_costs_finish(&c);
+    assert_int_equal(tp_costs_read(text, sizeof text - 1, "t", &c, &e), -EINVAL);
+    assert_string_equal(e.where, "t:4");
+    e = (struct tp_error){0};
+    assert_int_equal(tp_costs_read("# none\n", 7, "t", &c, &e), -EINVAL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_refresh_shows_a_frame),
+        cmocka_unit_test(half_the_refresh_stays_two_and_45_on_60_one_or_two),
+        cmocka_unit_test(fences_cost_nothing_where_there_are_enough_images),
+        cmocka_unit_test(late_fences_cost_nothing_either),
+        cmocka_unit_test(fewer_images_have_the_rate_that_they_can_have),
+        cmocka_unit_test(latency_is_lower_at_the_same_rate),
+        cmocka_unit_test(latency_has_no_spiral),
+        cmocka_unit_test(a_variable_rate_takes_each_frame_as_it_comes),
+        cmocka_unit_test(nothing_tears_whatever_goes_wrong),
+        cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
+        cmocka_unit_test(equal_seeds_are_equal_runs),
+        cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
+        cmocka_unit_test(waiting_after_booking_eats_the_period),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(costs_are_split_and_cycled),
+        cmocka_unit_test(traces_have_a_number_a_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
