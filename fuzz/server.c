@@ -1,7 +1,8 @@
 /*
  * Clients of a server, as the input says: they come, say things, pass descriptors, let refreshes
- * happen and go. Nothing of it may leave an object or a descriptor. The input is a list of steps of
- * at least four bytes: what, who, and the length of what follows (u16).
+ * happen and go; guests register what a compositor shows, and the panel lets it go, or does not.
+ * Nothing of it may leave an object or a descriptor. The input is a list of steps of at least four
+ * bytes: what, who, and the length of what follows (u16).
  */
 #include <assert.h>
 #include <dirent.h>
@@ -14,11 +15,18 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "frames/server/server.h"
-#include "frames/wire/hello.h"
+#include <drm.h>
+#include <drm_fourcc.h>
+#include <drm_mode.h>
 
+#include "frames/server/server.h"
+#include "frames/wire/drm_call.h"
+#include "frames/wire/scanout.h"
+
+#define PTR(p) ((uint64_t)(uintptr_t)(p))
 #define CLIENTS 3u
 #define STEPS 200u
 
@@ -34,6 +42,14 @@ enum step {
     GO,
     TICK,
     LEAVE_CHANNEL,
+    GUEST,      /* says a guest's hello: capabilities */
+    REGISTER,   /* a name whose memory is right: generation */
+    GUEST_SAYS, /* one of a guest's frames, any payload */
+    SHOW,       /* a card sets the mode on the memory, or on another: which */
+    RELEASE,    /* the panel lets a picture go: how old, layer, fence */
+    SHOWN,
+    AWAY,
+    SIGNAL,
     N_STEPS
 };
 
@@ -45,11 +61,14 @@ static struct {
     struct tp_panel panel;
     const struct tp_panel_events *events;
     void *data;
-    uint64_t sequence;
+    uint64_t sequence, serial;
+    int answers;
 } screen;
 static struct tp_server *server;
 static struct client clients[CLIENTS];
-static int memory = -1; /* something to pass on */
+static int memory = -1, memory2 = -1; /* something to pass on, and to show */
+static int signals[8];                /* fences of the panel's are signalled by closing these */
+static unsigned n_signals;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -71,7 +90,8 @@ static int publish(struct tp_panel *p, const struct tp_kms_scanout *s)
         tp_kms_fb_info(s->layers[i].fb, &info);
         assert(info.n_planes > 0 && info.fds[0] >= 0);
     }
-    return 0;
+    screen.serial = s->serial;
+    return screen.answers;
 }
 
 static int set_mode(struct tp_panel *p, const struct tp_kms_mode *mode, bool vrr)
@@ -168,6 +188,102 @@ static void drain(int sock)
     }
 }
 
+/* --- guests and the panel --- */
+
+static void guest_hello(const struct client *c, uint8_t capabilities)
+{
+    const struct tp_hello hello = {
+        TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_SCANOUT, 0, capabilities};
+    send_frame(c->card, TP_FRAME_HELLO, &hello, sizeof hello, -1);
+}
+
+static void register_memory(const struct client *c, uint8_t generation)
+{
+    struct stat st;
+    struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER};
+    uint8_t payload[TP_SCANOUT_BYTES];
+    int fd = generation & 1 ? memory : memory2;
+    if (fstat(fd, &st) < 0)
+        abort();
+    f.u.reg.buffer =
+        (struct tp_buffer_name){{st.st_dev, st.st_ino}, generation, TP_BUFFER_NO_INDEX};
+    size_t n = tp_scanout_encode(&f, payload);
+    send_frame(c->card, TP_FRAME_REGISTER, payload, n, fd);
+}
+
+static void guest_says(const struct client *c, uint8_t what, const uint8_t *bytes, size_t n)
+{
+    static const uint32_t kinds[4] = {
+        TP_FRAME_REGISTER, TP_FRAME_UNREGISTER, TP_FRAME_STATE, TP_FRAME_SETTING};
+    send_frame(c->card, kinds[what % 4], bytes, n, what & 4 ? memory : -1);
+}
+
+static int call(const struct client *c, unsigned long request, void *arg)
+{
+    static const struct tp_drm_fences none;
+    static uint8_t bytes[TP_FRAME_BYTES];
+    int fds[TP_FRAME_FDS];
+    unsigned n_fds;
+    struct tp_frame f;
+    ssize_t n = tp_drm_call_encode(request, arg, &none, bytes, sizeof bytes - 16, fds, &n_fds);
+    const struct iovec part = {bytes, n < 0 ? 0 : (size_t)n};
+    if (n < 0 || c->channel < 0 ||
+        tp_frame_send(c->channel, TP_FRAME_CALL, 0, 1, &part, 1, fds, n_fds) < 0)
+        return -EBADF;
+    pump();
+    tick();
+    tick();
+    int r = tp_frame_recv(c->channel, bytes, &f);
+    if (r < 0)
+        return r;
+    r = f.fourcc == TP_FRAME_REPLY ? tp_drm_reply_decode(request, arg, &none, &f) : -EBADMSG;
+    tp_frame_finish(&f);
+    return r;
+}
+
+static void show(const struct client *c, int fd)
+{
+    uint32_t crtc = 0, connector = 0;
+    struct drm_mode_modeinfo mode;
+    struct drm_prime_handle h = {.fd = fd};
+    struct drm_mode_fb_cmd2 f = {
+        .width = 64, .height = 48, .pixel_format = DRM_FORMAT_XRGB8888, .pitches = {256}};
+    struct drm_mode_card_res res = {.crtc_id_ptr = PTR(&crtc),
+        .count_crtcs = 1,
+        .connector_id_ptr = PTR(&connector),
+        .count_connectors = 1};
+    if (call(c, DRM_IOCTL_PRIME_FD_TO_HANDLE, &h) < 0)
+        return;
+    f.handles[0] = h.handle;
+    if (call(c, DRM_IOCTL_MODE_ADDFB2, &f) < 0 || call(c, DRM_IOCTL_MODE_GETRESOURCES, &res) < 0)
+        return;
+    struct drm_mode_get_connector get = {
+        .connector_id = connector, .modes_ptr = PTR(&mode), .count_modes = 1};
+    if (call(c, DRM_IOCTL_MODE_GETCONNECTOR, &get) < 0)
+        return;
+    struct drm_mode_crtc set = {.crtc_id = crtc,
+        .fb_id = f.fb_id,
+        .set_connectors_ptr = PTR(&connector),
+        .count_connectors = 1,
+        .mode = mode,
+        .mode_valid = 1};
+    call(c, DRM_IOCTL_MODE_SETCRTC, &set);
+}
+
+static void signal_fences(void)
+{
+    while (n_signals > 0)
+        close_fd(&signals[--n_signals]);
+}
+
+static void let_go(uint64_t serial, unsigned layer, bool fenced)
+{
+    int ends[2] = {-1, -1};
+    if (fenced && n_signals < sizeof signals / sizeof *signals && tp_fence_pair(ends) == 0)
+        signals[n_signals++] = ends[0];
+    screen.events->released(screen.data, serial, layer, ends[1]);
+}
+
 static void go(struct client *c, enum step step, const uint8_t *bytes, size_t n)
 {
     static const struct tp_hello hello = {
@@ -211,6 +327,33 @@ static void go(struct client *c, enum step step, const uint8_t *bytes, size_t n)
     case LEAVE_CHANNEL:
         close_fd(&c->channel);
         break;
+    case GUEST:
+        guest_hello(c, n > 0 ? bytes[0] : 0xff);
+        break;
+    case REGISTER:
+        register_memory(c, n > 0 ? bytes[0] : 1);
+        break;
+    case GUEST_SAYS:
+        if (n > 0)
+            guest_says(c, bytes[0], bytes + 1, n - 1);
+        break;
+    case SHOW:
+        show(c, n > 0 && bytes[0] & 1 ? memory : memory2);
+        break;
+    case RELEASE:
+        if (n > 1)
+            let_go(screen.serial - bytes[0] % 8, bytes[1] % 4, bytes[1] & 4);
+        break;
+    case SHOWN:
+        screen.events->shown(screen.data, screen.serial, 1);
+        break;
+    case AWAY:
+        screen.events->away(screen.data, n > 0 && bytes[0] & 1);
+        screen.answers = n > 0 && bytes[0] & 2 ? -ENODEV : n > 0 && bytes[0] & 4 ? -EAGAIN : 0;
+        break;
+    case SIGNAL:
+        signal_fences();
+        break;
     case N_STEPS:
         break;
     }
@@ -226,12 +369,13 @@ static void make_server(void)
             .n_overlays = 1,
             .outputs = {{.connected = true, .modes = {{64, 48, 60000}}, .n_modes = 1}},
             .limits = {.fbs = 16, .buffers = 16, .blobs = 16, .syncobjs = 16}},
-        .limits = {.connections = CLIENTS + 1, .channels = 4},
+        .limits = {.connections = CLIENTS + 1, .channels = 4, .guests = 2, .registered = 3},
         .panels = {&screen.panel},
     };
     struct tp_error e = {0};
     screen.panel = (struct tp_panel){.ops = &ops, .never_blocks = true};
-    screen.sequence = 0;
+    screen.sequence = screen.serial = 0;
+    screen.answers = 0;
     if (tp_server_create(&c, &server, &e) < 0)
         abort();
     for (unsigned i = 0; i < CLIENTS; i++)
@@ -244,7 +388,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tp_server_counts c;
     if (memory < 0) {
         memory = memfd_create("fuzz", MFD_CLOEXEC);
-        if (memory < 0 || ftruncate(memory, 64 * 48 * 4) < 0)
+        memory2 = memfd_create("fuzz", MFD_CLOEXEC);
+        if (memory < 0 || ftruncate(memory, 64 * 48 * 4) < 0 || memory2 < 0 ||
+            ftruncate(memory2, 64 * 48 * 4) < 0)
             abort();
     }
     unsigned before = n_descriptors();
@@ -260,10 +406,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         close_fd(&clients[i].card);
         close_fd(&clients[i].channel);
     }
+    screen.answers = 0;
+    signal_fences();
     pump();
     tick();
     tick();
     tp_server_count(server, &c);
+    assert(c.guests == 0 && c.registered == 0);
     assert(c.connections == 0 && c.channels == 0 && c.kms.files == 0 && c.kms.fbs == 0);
     assert(
         c.kms.buffers == 0 && c.kms.waiters == 0 && c.kms.syncobjs == 0 && c.kms.buffer_bytes == 0);
