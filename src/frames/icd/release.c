@@ -439,7 +439,8 @@ static void tell_what_is_known(struct tp_scanout *c, struct tp_scanout_watch *w)
     }
 }
 
-/* The first watch connects at once, so that its first frame is watched already. */
+/* Who begins to watch is connected at once, where that can be: its first frame is watched already.
+ */
 static void start(struct tp_scanout *c)
 {
     struct pollfd p = {.events = POLLIN};
@@ -467,10 +468,12 @@ int tp_scanout_watch(struct tp_scanout *c, unsigned n_slots, const struct tp_sca
     for (unsigned i = 0; i < n_slots; i++)
         w->images[i].fd = -1;
     pthread_mutex_lock(&c->lock);
-    if (!c->loop) {
+    if (c->sock < 0)
         start(c);
+    if (!c->loop)
         r = tp_loop_create("tp-scanout", c->sock, &loop_ops, c, &c->loop);
-    }
+    else
+        tp_loop_wake(c->loop);
     if (!r) {
         tell_what_is_known(c, w);
         w->next = c->watches;

@@ -1,4 +1,5 @@
-/* A small Vulkan client, under the loader and with the validation layer: what tests of the ICD share. */
+/* A small Vulkan client, under the loader and with the validation layer: what tests of the ICD
+ * share. */
 #ifndef TP_TESTS_ICD_CLIENT_H
 #define TP_TESTS_ICD_CLIENT_H
 

@@ -37,12 +37,12 @@ static void a_librarys_path_is_found(void **state)
 
 static void what_is_none_is_refused(void **state)
 {
-    static const char *const wrong[] = {"", "{", "[]", "{}", "null", "{\"ICD\"}", "{\"ICD\":",
-        "{\"ICD\":{}}", "{\"ICD\":[]}", "{\"ICD\":{\"library_path\":1}}",
+    static const char *const wrong[] = {"", "{", "[]", "{}", "null", "{\"ICD\"}",
+        "{\"ICD\":", "{\"ICD\":{}}", "{\"ICD\":[]}", "{\"ICD\":{\"library_path\":1}}",
         "{\"ICD\":{\"library_path\":\"\"}}", "{\"ICD\":{\"library_path\":\"x",
         "{\"ICD\":{\"library_path\":\"\\q\"}}", "{\"ICD\":{\"library_path\":\"\\u00",
-        "{\"ICD\":{\"library_path\":\"\\u0000\"}}", "{\"library_path\":\"x\"}",
-        "{\"a\":}", "{\"a\":{\"b\":]}}", "{\"ICD\":{\"library_path\":\"a\nb\"}}"};
+        "{\"ICD\":{\"library_path\":\"\\u0000\"}}", "{\"library_path\":\"x\"}", "{\"a\":}",
+        "{\"a\":{\"b\":]}}", "{\"ICD\":{\"library_path\":\"a\nb\"}}"};
     char deep[4000];
 
     (void)state;

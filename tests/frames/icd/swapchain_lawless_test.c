@@ -218,8 +218,7 @@ static void threads_use_swapchains_at_the_same_time(void **state)
         pthread_mutex_init(&shared[i].lock, NULL);
     }
     for (int i = 0; i < 2 * SWAPCHAINS; i++)
-        assert_int_equal(
-            pthread_create(&threads[i], NULL, use_chain, &shared[i % SWAPCHAINS]), 0);
+        assert_int_equal(pthread_create(&threads[i], NULL, use_chain, &shared[i % SWAPCHAINS]), 0);
     for (int i = 0; i < 2 * SWAPCHAINS; i++)
         pthread_join(threads[i], NULL);
     for (int i = 0; i < SWAPCHAINS; i++)
@@ -241,8 +240,7 @@ static void a_wait_for_the_queue_holds_no_acquire_up(void **state)
 {
     VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
         .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
     VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkSemaphore semaphore;
     uint64_t value = 1;
@@ -265,8 +263,8 @@ static void a_wait_for_the_queue_holds_no_acquire_up(void **state)
     assert_int_equal(vkQueueSubmit(client.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_queue, NULL), 0);
     usleep(20000);
-    assert_int_equal(vkAcquireNextImageKHR(client.device, ch.swapchain, UINT64_MAX,
-                         ch.acquired[0], VK_NULL_HANDLE, &index),
+    assert_int_equal(vkAcquireNextImageKHR(client.device, ch.swapchain, UINT64_MAX, ch.acquired[0],
+                         VK_NULL_HANDLE, &index),
         VK_SUCCESS);
     VkSemaphoreSignalInfo signal = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 1};

@@ -67,7 +67,8 @@ static void acquire_answers_by_its_timeout(void **state)
     close_chain(&ch);
 }
 
-/* "If an application acquires N - m + 1 images, an infinite acquire ends" (vkAcquireNextImageKHR). */
+/* "If an application acquires N - m + 1 images, an infinite acquire ends" (vkAcquireNextImageKHR).
+ */
 static void as_many_as_may_be_held_can_be_had(void **state)
 {
     struct chain ch;
@@ -136,9 +137,8 @@ static void ids_can_be_waited_for(void **state)
     (void)state;
     open_chain(&ch);
     for (uint64_t id = 1; id < 100; id += 3) {
-        VkPresentIdKHR ids = {.sType = VK_STRUCTURE_TYPE_PRESENT_ID_KHR,
-            .swapchainCount = 1,
-            .pPresentIds = &id};
+        VkPresentIdKHR ids = {
+            .sType = VK_STRUCTURE_TYPE_PRESENT_ID_KHR, .swapchainCount = 1, .pPresentIds = &id};
         assert_int_equal(vkWaitForPresentKHR(client.device, ch.swapchain, id, 0), VK_TIMEOUT);
         assert_int_equal(vkWaitForPresentKHR(client.device, ch.swapchain, id, 1000), VK_TIMEOUT);
         assert_int_equal(chain_round(&ch, &ids), VK_SUCCESS);
@@ -167,15 +167,15 @@ static void timing_tells_each_once(void **state)
     for (uint32_t i = 1; i <= 3; i++) {
         uint64_t id = i;
         VkPresentTimeGOOGLE time = {.presentID = 100 + i};
-        VkPresentIdKHR ids = {.sType = VK_STRUCTURE_TYPE_PRESENT_ID_KHR,
-            .swapchainCount = 1,
-            .pPresentIds = &id};
+        VkPresentIdKHR ids = {
+            .sType = VK_STRUCTURE_TYPE_PRESENT_ID_KHR, .swapchainCount = 1, .pPresentIds = &id};
         VkPresentTimesInfoGOOGLE times = {.sType = VK_STRUCTURE_TYPE_PRESENT_TIMES_INFO_GOOGLE,
             .pNext = &ids,
             .swapchainCount = 1,
             .pTimes = &time};
         assert_int_equal(chain_round(&ch, &times), VK_SUCCESS);
-        assert_int_equal(vkWaitForPresentKHR(client.device, ch.swapchain, id, UINT64_MAX), VK_SUCCESS);
+        assert_int_equal(
+            vkWaitForPresentKHR(client.device, ch.swapchain, id, UINT64_MAX), VK_SUCCESS);
     }
     assert_int_equal(
         vkGetPastPresentationTimingGOOGLE(client.device, ch.swapchain, &n, NULL), VK_SUCCESS);
@@ -224,8 +224,8 @@ static void presents_signal_their_fences(void **state)
 
 static void each_present_may_have_another_mode(void **state)
 {
-    static const VkPresentModeKHR modes[] = {VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR,
-        VK_PRESENT_MODE_IMMEDIATE_KHR};
+    static const VkPresentModeKHR modes[] = {
+        VK_PRESENT_MODE_FIFO_KHR, VK_PRESENT_MODE_MAILBOX_KHR, VK_PRESENT_MODE_IMMEDIATE_KHR};
     VkSwapchainPresentModesCreateInfoEXT may_be = {
         .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_PRESENT_MODES_CREATE_INFO_EXT,
         .presentModeCount = 3,
@@ -347,8 +347,8 @@ static void a_device_group_of_one_presents(void **state)
     assert_int_equal(
         vkGetDeviceGroupSurfacePresentModesKHR(client.device, ch.surface, &modes), VK_SUCCESS);
     assert_int_equal(modes, VK_DEVICE_GROUP_PRESENT_MODE_LOCAL_BIT_KHR);
-    assert_int_equal(vkGetPhysicalDevicePresentRectanglesKHR(
-                         client.physical, ch.surface, &n, &rectangle),
+    assert_int_equal(
+        vkGetPhysicalDevicePresentRectanglesKHR(client.physical, ch.surface, &n, &rectangle),
         VK_SUCCESS);
     assert_int_equal(n, 1);
     VkAcquireNextImageInfoKHR acquire = {.sType = VK_STRUCTURE_TYPE_ACQUIRE_NEXT_IMAGE_INFO_KHR,
@@ -456,9 +456,8 @@ static void damage_and_hdr_metadata_are_taken(void **state)
     CLIENT_GET(&client, vkSetHdrMetadataEXT);
     VkRectLayerKHR rectangle = {.offset = {4, 4}, .extent = {8, 8}};
     VkPresentRegionKHR region = {.rectangleCount = 1, .pRectangles = &rectangle};
-    VkPresentRegionsKHR regions = {.sType = VK_STRUCTURE_TYPE_PRESENT_REGIONS_KHR,
-        .swapchainCount = 1,
-        .pRegions = &region};
+    VkPresentRegionsKHR regions = {
+        .sType = VK_STRUCTURE_TYPE_PRESENT_REGIONS_KHR, .swapchainCount = 1, .pRegions = &region};
     VkHdrMetadataEXT hdr = {.sType = VK_STRUCTURE_TYPE_HDR_METADATA_EXT, .maxLuminance = 1000};
     struct chain ch;
 
@@ -492,14 +491,14 @@ static void swapchains_can_be_named_and_carry_data(void **state)
     name.objectHandle = (uint64_t)(uintptr_t)ch.surface;
     assert_int_equal(vkSetDebugUtilsObjectNameEXT(client.device, &name), VK_SUCCESS);
     assert_int_equal(vkCreatePrivateDataSlot(client.device, &slot_info, NULL, &slot), VK_SUCCESS);
-    vkGetPrivateData(client.device, VK_OBJECT_TYPE_SWAPCHAIN_KHR,
-        (uint64_t)(uintptr_t)ch.swapchain, slot, &value);
+    vkGetPrivateData(client.device, VK_OBJECT_TYPE_SWAPCHAIN_KHR, (uint64_t)(uintptr_t)ch.swapchain,
+        slot, &value);
     assert_int_equal(value, 0);
     assert_int_equal(vkSetPrivateData(client.device, VK_OBJECT_TYPE_SWAPCHAIN_KHR,
                          (uint64_t)(uintptr_t)ch.swapchain, slot, 42),
         VK_SUCCESS);
-    vkGetPrivateData(client.device, VK_OBJECT_TYPE_SWAPCHAIN_KHR,
-        (uint64_t)(uintptr_t)ch.swapchain, slot, &value);
+    vkGetPrivateData(client.device, VK_OBJECT_TYPE_SWAPCHAIN_KHR, (uint64_t)(uintptr_t)ch.swapchain,
+        slot, &value);
     assert_int_equal(value, 42);
     vkDestroyPrivateDataSlot(client.device, slot, NULL);
     close_chain(&ch);
