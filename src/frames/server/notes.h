@@ -90,8 +90,8 @@ void tp_notes_register(struct tp_notes *n, struct tp_notes_peer *p,
 void tp_notes_unregister(
     struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name);
 /* Its memory is not what the name says: the answer to that registration. */
-void tp_notes_refuse(struct tp_notes *n, struct tp_notes_peer *p,
-    const struct tp_buffer_name *name, uint32_t sequence);
+void tp_notes_refuse(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name,
+    uint32_t sequence);
 /* It asks for a buffer's state, or all. */
 void tp_notes_ask(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name,
     uint32_t sequence);

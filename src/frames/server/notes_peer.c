@@ -353,8 +353,8 @@ void tp_notes_register(struct tp_notes *n, struct tp_notes_peer *p,
     send_owed(n, r);
 }
 
-void tp_notes_refuse(struct tp_notes *n, struct tp_notes_peer *p,
-    const struct tp_buffer_name *name, uint32_t sequence)
+void tp_notes_refuse(struct tp_notes *n, struct tp_notes_peer *p, const struct tp_buffer_name *name,
+    uint32_t sequence)
 {
     const struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER,
         .flags = TP_SCANOUT_ANSWER,

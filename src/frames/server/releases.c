@@ -327,7 +327,9 @@ void tp_releases_before(
         p.layers[i] = (struct tp_identity){info.device, info.inode};
     }
     pthread_mutex_lock(&r->lock);
-    if (r->n_guests == 0) /* the loop does not */
+    struct tp_notes_counts counts;
+    tp_notes_counts(r->notes, &counts);
+    if (r->n_guests == 0 && counts.fences > 0) /* the loop does not */
         look(r);
     o->next = p;
     o->unsaid = o->away;
