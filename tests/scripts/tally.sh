@@ -9,6 +9,11 @@ tally_fail() { # name
     printf 'FAILED  %s\n' "$1"
 }
 
+tally_skip() { # name, why
+    tally_skipped=$((tally_skipped + 1))
+    printf 'skipped %s: %s\n' "$1" "$2"
+}
+
 # One step of the build: not a test when it goes well, a failure when it does not.
 tally_step() { # name, command...
     local name=$1
@@ -79,8 +84,7 @@ tally_script() { # file
         timeout --kill-after=10 "$limit" bash "$file" >"$log" 2>&1 </dev/null || status=$?
     rm -rf "$TP_TMP"
     if [[ $status -eq 77 ]]; then
-        tally_skipped=$((tally_skipped + 1))
-        printf 'skipped %s: %s\n' "$name" "$(tail -n 1 "$log")"
+        tally_skip "$name" "$(tail -n 1 "$log")"
         rm -f "$log"
         return 0
     fi

@@ -11,7 +11,7 @@ four_colours sent.png
 compositor_memory >memory &
 compositor_watch=$!
 status=0
-timeout -k 5 60 "$TURNPIKE" play --size 640x480 --compositor weston --seconds 5 --snapshot shown.png \
+timeout -k 5 60 "$TURNPIKE" play --size 640x480 --compositor weston --seconds 12 --snapshot shown.png \
     --json report.json -- weston-image sent.png >out 2>err </dev/null || status=$?
 ((status == 0)) || sed 's/^/# /' err
 kill "$compositor_watch"
