@@ -6,8 +6,8 @@
 #include "base/buf.h"
 #include "frames/pace/gate_internal.h"
 
-#define BOOKED 990u       /* per mille of frames that are ready by the latch that is booked */
-#define MOST_REFRESHES 3u /* that a frame is given */
+#define BOOKED 990u        /* per mille of frames that are ready by the latch that is booked */
+#define MOST_REFRESHES 32u /* that a frame is given */
 #define LATE_GUEST 8u
 #define COMPOSITOR_SLACK_NS 500000
 #define COMPOSITOR_FRAMES 8192 /* after so many without a miss a third of it is expected */
@@ -138,6 +138,7 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         f->begin_ns = g->last_return_ns;
     g->flights[g->n_flights++] = (struct tp_gate_flight){.id = id,
         .latch_ns = p->on_grid ? tp_vblank_latch_ns(&g->vblank, p->latch_index) : TP_GATE_NEVER,
+        .due_ns = p->on_time ? tp_gate_max(p->grid_ns, release) : now_ns,
         .start_ns = now_ns,
         .release_ns = release,
         .entry_ns = TP_GATE_NEVER,
@@ -204,11 +205,16 @@ void tp_gate_presented(struct tp_gate *g, uint64_t frame, int64_t entry_ns, int6
     g->last_return_ns = return_ns;
 }
 
-/* One frame more or less is given to the cost, with a little to spare so that it does not waver. */
+/* One refresh more or less is given to a frame, with a little to spare so that it does not waver.
+ * The dearest of the last frames counts, unless it stands alone: that was a stall, which no time
+ * given to all the others makes good. */
 static void fit_refreshes(struct tp_gate *g)
 {
     int64_t period = tp_vblank_period_ns(&g->vblank);
-    int64_t cost = tp_cost_quantile(&g->cost, BOOKED) + g->compositor_ns;
+    int64_t most = tp_cost_quantile(&g->need, 1000), cost = tp_cost_quantile(&g->need, BOOKED);
+    if (most < cost + cost / 2)
+        cost = most;
+    cost += g->compositor_ns;
     if (period <= 0)
         return;
     while (g->refreshes < MOST_REFRESHES && cost > g->refreshes * period)
@@ -225,6 +231,7 @@ static void count_cost(struct tp_gate *g, const struct tp_gate_flight *f, int64_
     tp_cost_add(&g->cpu, entry - f->start_ns);
     tp_cost_add(&g->gpu, gpu);
     tp_cost_add(&g->cost, entry - f->start_ns + gpu);
+    tp_cost_add(&g->need, f->due_ns < f->start_ns ? ready_ns - f->due_ns : ready_ns - f->start_ns);
     fit_refreshes(g);
 }
 

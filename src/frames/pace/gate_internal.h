@@ -13,6 +13,7 @@
 struct tp_gate_flight {
     uint64_t id;
     int64_t latch_ns; /* that it was started for: the schedule's, however early it is ready */
+    int64_t due_ns;   /* when it was to start */
     int64_t start_ns, release_ns, entry_ns, ready_ns;
 }; /* TP_GATE_NEVER: not known */
 
@@ -24,6 +25,8 @@ struct tp_gate {
     /* From the effective start to ready, without what it waited for; of that the part of the CPU,
      * and the rest. What lies between ready and the latch that could take it. */
     struct tp_cost cost, cpu, gpu;
+    /* From when the frame was to start, with all that it waited for: other frames, too. */
+    struct tp_cost need;
     int64_t compositor_ns;
     unsigned refreshes; /* that a frame needs from its start to its latch */
     int64_t extra_ns;   /* latency's: starts earlier, since there were misses */

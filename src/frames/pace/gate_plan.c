@@ -112,15 +112,17 @@ static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_g
     if (!tp_gate_outlook(g, now_ns, &last, &ready_ns)) {
         p->latch_index = tp_gate_latch_from(g, now_ns) + g->refreshes;
         p->clock = tp_fine_of(tp_vblank_latch_ns(&g->vblank, p->latch_index));
+        p->on_time = true;
         return tp_vblank_latch_ns(&g->vblank, p->latch_index - g->refreshes);
     }
     p->latch_index = next_latch(g, last, p);
     if (cannot_hold(g, p->latch_index - last)) /* it starts when the GPU is about to want it */
         return ready_ns - tp_cost_quantile(&g->cpu, 900);
+    p->on_time = true;
     int64_t grid = tp_vblank_latch_ns(&g->vblank, p->latch_index - g->refreshes);
-    if (g->settings.mode != TP_GATE_LATENCY || g->cost.n < TP_COST_SAMPLES / 8)
+    if (g->settings.mode != TP_GATE_LATENCY || g->need.n < TP_COST_SAMPLES / 8)
         return grid;
-    int64_t cost = tp_cost_quantile(&g->cost, PESSIMIST) + g->compositor_ns;
+    int64_t cost = tp_cost_quantile(&g->need, PESSIMIST) + g->compositor_ns;
     int64_t margin = g->compositor_ns > 0 ? MARGIN_NS / 2 : MARGIN_NS; /* that has its own */
     int64_t latest = tp_vblank_latch_ns(&g->vblank, p->latch_index) - cost - margin;
     return tp_gate_max(grid, latest - g->extra_ns);

@@ -52,7 +52,7 @@ struct tp_gate_plan {
     /* The gate's own. */
     int64_t latch_index;
     tp_fine clock;
-    bool on_grid;
+    bool on_grid, on_time; /* on_time: at an instant that belongs to its latch */
 };
 
 /*

@@ -144,13 +144,17 @@ struct histogram {
     double mean, squares;
 };
 
+struct phase {
+    tp_fine least, most;
+};
+
 struct metrics {
-    struct histogram interval, latency, acquire_wait, gate_to_start;
+    struct histogram interval, stutter, latency, acquire_wait, gate_to_start;
     double slot, release, gate;
     uint64_t acquires, judged, on_vblank, tail;
-    int64_t first_line, last_line;
+    int64_t first_line, last_line, last_interval;
     uint64_t last_sequence;
-    tp_fine position; /* the cap's clock, as an outsider reads it */
+    struct phase off; /* of the cap's clock, as an outsider reads it */
 };
 
 struct world {

@@ -51,6 +51,7 @@ void start_metrics(struct world *w)
 {
     struct metrics *m = &w->metrics;
     start_histogram(&m->interval);
+    start_histogram(&m->stutter);
     start_histogram(&m->latency);
     start_histogram(&m->acquire_wait);
     start_histogram(&m->gate_to_start);
@@ -60,6 +61,7 @@ void free_metrics(struct world *w)
 {
     struct metrics *m = &w->metrics;
     free(m->interval.bins);
+    free(m->stutter.bins);
     free(m->latency.bins);
     free(m->acquire_wait.bins);
     free(m->gate_to_start.bins);
@@ -78,21 +80,48 @@ void count_acquire(struct world *w, const struct frame *f, const struct tp_acqui
     add(&m->gate_to_start, f->acquired - f->gate);
 }
 
-/* From the last frame's refresh to the one that the cap wants for this, at least 1; where the clock
- * falls between two refreshes, the later that is still right. */
-static int64_t spacing(struct world *w, tp_fine *position)
+/*
+ * From the last frame's refresh to the latest that the cap allows for this one, at least 1. A cap's
+ * clock that is no divisor of the refresh has some phase to it, of which an outsider knows no more
+ * than that all frames so far were right by it: off is how far the last frame's instant was from
+ * its refresh, at least and at most.
+ */
+static int64_t spacing(struct world *w, struct phase *off)
 {
     uint32_t cap = w->c->gate.mode != TP_GATE_OFF ? w->c->gate.cap_mhz : 0;
     tp_fine period = tp_fine_of(INT64_C(1000000000000)) / w->scan.mode.refresh_mhz;
-    *position = 0;
+    off->most = 0;
     if (cap == 0)
         return 1;
     unsigned n = tp_cap_lock(cap, tp_fine_ns(period));
     if (n > 0)
         return n;
-    *position = w->metrics.position + tp_cap_period(cap);
-    int64_t late = (int64_t)((*position + period / 2 + period / 16) / period);
-    return late > 1 ? late : 1;
+    tp_fine edge = period / 2 + period / 16;
+    *off = w->metrics.off;
+    if (off->most == 0) /* nothing is known */
+        *off = (struct phase){-edge, edge};
+    off->least += tp_cap_period(cap);
+    off->most += tp_cap_period(cap);
+    int64_t latest = (int64_t)((off->most + edge) / period);
+    return latest > 1 ? latest : 1;
+}
+
+/* What that frame has shown of the clock. */
+static void narrow(struct world *w, struct phase off, int64_t stay)
+{
+    tp_fine period = tp_fine_of(INT64_C(1000000000000)) / w->scan.mode.refresh_mhz;
+    tp_fine edge = period / 2 + period / 16;
+    w->metrics.off = (struct phase){0, 0};
+    if (off.most == 0)
+        return;
+    off.least -= stay * period;
+    off.most -= stay * period;
+    if (off.least > edge || off.most < -edge)
+        return; /* it was late, and begins anew */
+    off.least = off.least > -edge ? off.least : -edge;
+    off.most = off.most < edge ? off.most : edge;
+    if (off.most != 0)
+        w->metrics.off = off;
 }
 
 /* The first refresh that could show what is ready at t. */
@@ -112,20 +141,20 @@ static int64_t first_refresh(const struct world *w, int64_t t)
 static void judge(struct world *w, const struct frame *f, uint64_t sequence)
 {
     struct metrics *m = &w->metrics;
-    tp_fine position;
-    int64_t wanted = (int64_t)m->last_sequence + spacing(w, &position);
+    struct phase off = {0, 0};
+    int64_t wanted = (int64_t)m->last_sequence + spacing(w, &off);
     int64_t permitted = max_ns(wanted, first_refresh(w, f->earliest));
     tp_fine period = tp_fine_of(INT64_C(1000000000000)) / w->scan.mode.refresh_mhz;
     int64_t stay = (int64_t)(sequence - m->last_sequence);
     m->judged++;
     m->on_vblank += (int64_t)sequence <= permitted;
+    w->out->late += (int64_t)sequence > wanted;
     if ((int64_t)sequence > wanted)
         w->out->repeats += sequence - (uint64_t)wanted;
     w->out->cadence[stay < (int64_t)TP_WORLD_CADENCE ? stay : (int64_t)TP_WORLD_CADENCE]++;
     m->tail += f->line - m->last_line >
         ((int64_t)wanted - (int64_t)m->last_sequence) * tp_fine_ns(period) * 12 / 10;
-    position -= (tp_fine)stay * period;
-    m->position = position > period || position < -period ? 0 : position;
+    narrow(w, off, stay);
 }
 
 void count_shown(struct world *w, const struct frame *f, uint64_t sequence)
@@ -135,7 +164,11 @@ void count_shown(struct world *w, const struct frame *f, uint64_t sequence)
     if (o->frames == 0)
         m->first_line = f->line;
     if (o->frames >= LEFT_OUT) {
-        add(&m->interval, f->line - m->last_line);
+        int64_t interval = f->line - m->last_line, change = interval - m->last_interval;
+        add(&m->interval, interval);
+        if (m->last_interval > 0)
+            add(&m->stutter, change < 0 ? -change : change);
+        m->last_interval = interval;
         add(&m->latency, f->line - f->begin);
         if (w->scan.mode.slowest_mhz == 0)
             judge(w, f, sequence);
@@ -154,6 +187,7 @@ void finish_metrics(struct world *w)
     o->gate_late = n.gate_late;
     o->span_ns = m->last_line - m->first_line;
     spread(&m->interval, &o->interval);
+    spread(&m->stutter, &o->stutter);
     spread(&m->latency, &o->latency);
     spread(&m->acquire_wait, &o->acquire_wait);
     spread(&m->gate_to_start, &o->gate_to_start);

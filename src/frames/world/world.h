@@ -77,9 +77,11 @@ struct tp_world_result {
     uint64_t frames; /* distinct images shown */
     int64_t span_ns; /* from the first one's first line to the last one's */
     uint64_t tears, repeats, drops, gate_late;
+    uint64_t late; /* frames that came later than the cap wanted them */
     double on_vblank, spacing_tail;
-    uint64_t cadence[TP_WORLD_CADENCE + 1]; /* the last: that many refreshes or more */
-    struct tp_world_spread interval, latency, acquire_wait, gate_to_start;
+    uint64_t cadence[TP_WORLD_CADENCE + 1];   /* the last: that many refreshes or more */
+    struct tp_world_spread interval, stutter, /* stutter: how much two intervals in a row differ */
+        latency, acquire_wait, gate_to_start;
     double slot_wait_ns, release_wait_ns, gate_wait_ns; /* means */
     struct tp_slots_counts slots;
     uint64_t notes_pending, notes_final, notes_resynced, notes_lost;

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "frames/world/costs.h"
+#include "frames/world/oracle.h"
 #include "frames/world/world.h"
 
 #define MS INT64_C(1000000)
@@ -344,6 +345,98 @@ static void what_cannot_be_is_refused(void **data)
     REFUSED(seed = 1);
 }
 
+/* --- the oracle --- */
+
+/* 18 ms of work do not fit into 16.7, but every second one has 6 ms only: who knows that starts the
+ * long ones early. */
+static void the_oracle_starts_early_where_it_helps(void **data)
+{
+    (void)data;
+    static const struct tp_world_cost costs[] = {{6 * MS, 12 * MS}, {2 * MS, 4 * MS}};
+    struct tp_world_config c = config(costs, 1000);
+    struct tp_oracle o;
+    c.n_costs = 2;
+    assert_int_equal(tp_oracle_run(&c, &o, NULL), 0);
+    assert_int_equal(o.late, 0);
+    assert_between(o.fps, 59.99, 60.01);
+    c.images = 2; /* two on the panel's way: a frame in two refreshes */
+    c.n_costs = 1;
+    c.costs = &costs[1];
+    assert_int_equal(tp_oracle_run(&c, &o, NULL), 0);
+    assert_between(o.fps, 29.9, 30.1);
+}
+
+static void the_oracle_waits_as_long_as_it_may(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 1000);
+    struct tp_oracle o;
+    assert_int_equal(tp_oracle_run(&c, &o, NULL), 0);
+    assert_int_equal(o.late, 0);
+    /* The cost, the latch's lead and the pipeline. */
+    assert_between((double)o.latency.p50_ns, 8e6 + 1.65e6 + 16.66e6, 8e6 + 1.65e6 + 16.67e6);
+    c.slowest_mhz = 40000;
+    struct tp_error e = {0};
+    assert_int_equal(tp_oracle_run(&c, &o, &e), -EINVAL);
+}
+
+/* Traces of the kinds that games make, from a seed: steady with noise, alternating, level shifts,
+ * rare long stalls. */
+static size_t make_trace(unsigned kind, struct tp_world_cost *out, size_t n)
+{
+    uint64_t seed = kind * 77 + 5;
+    int64_t level = 13000;
+    for (size_t i = 0; i < n; i++) {
+        int64_t noise = 0;
+        for (int k = 0; k < 4; k++) {
+            seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            noise += (int64_t)(seed >> 33) % 1000 - 500;
+        }
+        if (kind == 2 && i % 400 == 0)
+            level = 9000 + (int64_t)(seed >> 40) % 7000;
+        int64_t us = level + noise;
+        if (kind == 1)
+            us += i % 2 ? 2500 : -2500;
+        if (kind == 3 && i % 347 == 0)
+            us += 60000;
+        out[i] = cost_of(us);
+    }
+    return n;
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+    const struct tp_world_cost *x = a, *y = b;
+    int64_t s = x->cpu_ns + x->gpu_ns, t = y->cpu_ns + y->gpu_ns;
+    return (s > t) - (s < t);
+}
+
+static void pacing_is_late_hardly_more_often_than_the_oracle(void **data)
+{
+    (void)data;
+    static struct tp_world_cost costs[8000], sorted[8000];
+    for (unsigned kind = 0; kind < 4; kind++)
+        for (int late = 0; late < 2; late++) {
+            struct tp_world_config c = config(costs, 8000);
+            struct tp_oracle o;
+            c.n_costs = make_trace(kind, costs, 8000);
+            memcpy(sorted, costs, sizeof costs);
+            qsort(sorted, 8000, sizeof *sorted, compare_costs);
+            /* The highest rate that it holds for 95 % of the time. */
+            int64_t q95 = sorted[7600].cpu_ns + sorted[7600].gpu_ns;
+            c.gate.mode = TP_GATE_CAP;
+            c.gate.cap_mhz = (uint32_t)(INT64_C(1000000000000) / q95);
+            c.refresh_mhz = 90000;
+            c.images = 5;
+            c.late_guest = late;
+            c.run_ahead = late;
+            assert_int_equal(tp_oracle_run(&c, &o, NULL), 0);
+            go(&c);
+            assert_between((double)result.late, 0, 1.05 * (double)o.late + 0.002 * 8000);
+        }
+}
+
 /* --- costs --- */
 
 static void costs_are_split_and_cycled(void **data)
@@ -401,6 +494,9 @@ int main(void)
         cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
         cmocka_unit_test(waiting_after_booking_eats_the_period),
         cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(the_oracle_starts_early_where_it_helps),
+        cmocka_unit_test(the_oracle_waits_as_long_as_it_may),
+        cmocka_unit_test(pacing_is_late_hardly_more_often_than_the_oracle),
         cmocka_unit_test(costs_are_split_and_cycled),
         cmocka_unit_test(traces_have_a_number_a_line),
     };

@@ -1,0 +1,22 @@
+/*
+ * The best schedule there is for given costs, refresh and cap, if one knows what each frame will
+ * cost: as few late frames as can be, then each as late to start as that allows. No gate can do
+ * better; what a gate lacks of it is what it does not know.
+ */
+#ifndef TP_FRAMES_WORLD_ORACLE_H
+#define TP_FRAMES_WORLD_ORACLE_H
+
+#include "frames/world/world.h"
+
+struct tp_oracle {
+    uint64_t frames;
+    uint64_t late;                  /* frames that stayed away longer than the cap wanted */
+    double fps;                     /* as for a run */
+    struct tp_world_spread latency; /* start to first line; the mean and the quantiles */
+};
+
+/* For a fixed rate. What is left out at the start is as for a run. -EINVAL (INPUT): a variable
+ * rate, and as tp_world_check. */
+int tp_oracle_run(const struct tp_world_config *c, struct tp_oracle *out, struct tp_error *e);
+
+#endif
