@@ -188,6 +188,14 @@ static int start(
     return tp_android_timeline_start(a, e);
 }
 
+static void forget_seen(struct tp_android *a)
+{
+    for (unsigned i = 0; i < a->n_seen; i++)
+        if (a->seen[i].fence >= 0)
+            close(a->seen[i].fence);
+    a->n_seen = 0;
+}
+
 static void free_panel(struct tp_android *a)
 {
     while (a->unused) {
@@ -195,6 +203,9 @@ static void free_panel(struct tp_android *a)
         a->unused = t->next;
         free(t);
     }
+    /* The last callbacks brought fences. */
+    forget_seen(a);
+    tp_android_buffers_finish(&a->buffers);
     tp_ledger_finish(&a->ledger);
     pthread_cond_destroy(&a->quiet);
     pthread_mutex_destroy(&a->mutex);
@@ -229,10 +240,7 @@ static void destroy(struct tp_panel *p)
     a->closing = true;
     while (a->telling > 0)
         pthread_cond_wait(&a->quiet, &a->mutex);
-    for (unsigned i = 0; i < a->n_seen; i++)
-        if (a->seen[i].fence >= 0)
-            close(a->seen[i].fence);
-    a->n_seen = 0;
+    forget_seen(a);
     pthread_mutex_unlock(&a->mutex);
     tp_android_tell(a); /* copies come back; others find nobody to tell */
     tp_android_buffers_finish(&a->buffers);

@@ -56,6 +56,9 @@ void tp_android_buffers_finish(struct tp_android_buffers *b)
     if (b->blank)
         b->api->AHardwareBuffer_release(b->blank);
     free(b->row);
+    b->blank = NULL;
+    b->row = NULL;
+    b->row_bytes = 0;
 }
 
 uint32_t tp_android_format(uint32_t fourcc, uint32_t *bytes)

@@ -34,6 +34,7 @@ struct tp_android_buffers {
 };
 
 void tp_android_buffers_init(struct tp_android_buffers *b, const struct tp_android_api *api);
+/* Again is fine: a copy may have got a fence meanwhile. */
 void tp_android_buffers_finish(struct tp_android_buffers *b);
 
 /*

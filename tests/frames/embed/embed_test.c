@@ -3,6 +3,7 @@
  * the clock; a client of a real card (arguments: the preload library and the flips program) shows
  * its pictures on the app's surface while that is paused, turned, destroyed and made anew.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -130,6 +131,75 @@ static void a_clients_pictures_reach_the_apps_surface(void **state)
     double_window_destroy(window);
 }
 
+/* A client that comes again whenever its server has gone. It leads a group of its own. */
+static pid_t run_stubborn_client(void)
+{
+    pid_t pid = fork();
+    if (pid > 0)
+        return pid;
+    setpgid(0, 0);
+    for (;;) {
+        pid_t one = run_client("100000");
+        waitpid(one, NULL, 0);
+        sleep_ms(5);
+    }
+}
+
+static unsigned open_descriptors(void)
+{
+    unsigned n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n;
+}
+
+static uint64_t latched(void)
+{
+    struct double_counts c;
+    double_count(&c);
+    return c.latched;
+}
+
+/*
+ * Servers that are ended in the midst of a client's pictures, at any place of a refresh, and made
+ * again on the same path and surface: the client finds each, its pictures are shown, and in the end
+ * SurfaceFlinger has no layer and no buffer of any of them, and no descriptor is left.
+ */
+static void a_server_that_is_made_again_under_load_leaves_nothing_behind(void **state)
+{
+    void *window = double_window_create(128, 64);
+    struct double_counts c;
+    unsigned before = open_descriptors();
+    int status = 0;
+    (void)state;
+    pid_t client = run_stubborn_client();
+    for (unsigned i = 0; i < 12; i++) {
+        uint64_t latches = latched();
+        struct turnpike_server *server = start();
+        turnpike_server_set_window(server, window);
+        for (unsigned wait = 0; wait < 2000 && latched() < latches + 5; wait++)
+            sleep_ms(5);
+        assert_true(latched() >= latches + 5);
+        sleep_ms(i * 7 % 23);
+        if (i % 3 == 1)
+            turnpike_server_pause(server);
+        if (i % 3 == 2)
+            turnpike_server_set_window(server, NULL);
+        turnpike_server_destroy(server);
+    }
+    kill(-client, SIGKILL);
+    assert_int_equal(waitpid(client, &status, 0), client);
+    sleep_ms(300); /* SurfaceFlinger's last words */
+    double_count(&c);
+    assert_int_equal(c.layers, 0);
+    assert_int_equal(c.buffers, 0);
+    assert_int_equal(c.windows, 1);
+    assert_int_equal(open_descriptors(), before);
+    double_window_destroy(window);
+}
+
 static void a_client_may_come_as_a_descriptor(void **state)
 {
     struct turnpike_server *server = start();
@@ -250,6 +320,7 @@ int main(int argc, char **argv)
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_clients_pictures_reach_the_apps_surface),
+        TEST(a_server_that_is_made_again_under_load_leaves_nothing_behind),
         TEST(a_client_may_come_as_a_descriptor),
         TEST(what_cannot_be_is_said),
         TEST(java_has_the_same),

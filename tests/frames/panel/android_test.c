@@ -545,6 +545,27 @@ static void a_cursor_has_a_layer_of_its_own_and_leaves_it(void **s)
     end();
 }
 
+/* Completions and releases that come when the panel is gone bring fences, too. */
+static void callbacks_after_the_end_leave_no_descriptor(void **s)
+{
+    static const int levels[] = {31, 36};
+    unsigned before = guest_open_descriptors();
+    (void)s;
+    for (unsigned i = 0; i < 8; i++) {
+        guest_init(&g, levels[i % 2], i, 60000);
+        double_habits(&(struct double_habits){.foreign = TAKES,
+            .late_per_mille = 1000,
+            .late_refreshes = 1,
+            .slow_per_mille = 1000,
+            .slow_refreshes = 8});
+        guest_plain_memory = i & 2;
+        play(10 + i);
+        end();
+    }
+    guest_plain_memory = false;
+    assert_int_equal(guest_open_descriptors(), before);
+}
+
 /* BT.2020's red is at 0.708, and a display of 1000 cd/m2, in hdr_output_metadata's units. */
 static void hdr_pictures_are_passed_on_where_that_is_wanted(void **s)
 {
@@ -732,6 +753,7 @@ int main(void)
         cmocka_unit_test(a_phone_that_shows_nothing_any_more_gets_new_layers),
         cmocka_unit_test(a_repaint_shows_the_picture_again_and_it_comes_back_once),
         cmocka_unit_test(a_cursor_has_a_layer_of_its_own_and_leaves_it),
+        cmocka_unit_test(callbacks_after_the_end_leave_no_descriptor),
         cmocka_unit_test(hdr_pictures_are_passed_on_where_that_is_wanted),
         cmocka_unit_test(a_screenshot_is_the_newest_picture_and_black_while_away),
         cmocka_unit_test(copied_pixels_change_red_and_blue),
