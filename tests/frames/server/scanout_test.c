@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -669,6 +670,56 @@ static void guests_and_their_buffers_are_limited(void **state)
     end();
 }
 
+/* From now on this process gets no descriptor any more. */
+static struct rlimit exhaust(void)
+{
+    struct rlimit before, none;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    none = before;
+    int next = dup(0);
+    assert_true(next >= 0);
+    close(next);
+    none.rlim_cur = (rlim_t)next;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    return before;
+}
+
+static void without_descriptors_there_is_no_board_and_no_registration(void **state)
+{
+    const struct tp_hello mine = {TP_WIRE_VERSION, TP_WIRE_OLDEST, TP_HELLO_SCANOUT, 0, ALL_CAPS};
+    const struct iovec part = {(void *)(uintptr_t)&mine, sizeof mine};
+    struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER};
+    struct tp_hello hello;
+    struct tp_frame frame;
+    struct peer p;
+    uint8_t payload[TP_SCANOUT_BYTES];
+    uint32_t version;
+    int board;
+    (void)state;
+    begin();
+    guest_join(&guest, ALL_CAPS);
+    peer_connect(&p);
+    assert_int_equal(tp_frame_send(p.card, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0), 0);
+    f.u.reg.buffer = x.name;
+    const struct iovec name = {payload, tp_scanout_encode(&f, payload)};
+    tp_frame_send(guest.sock, TP_FRAME_REGISTER, 0, 1, &name, 1, &x.memory, 1);
+    struct rlimit before = exhaust();
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(tp_server_dispatch(server, 0), 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(tp_frame_recv(p.card, p.in, &frame), 0);
+    assert_int_equal(tp_scanout_hello(&frame, true, &hello, &version, &board), 0);
+    assert_int_equal(board, -1);
+    assert_true(hello.capabilities == (ALL_CAPS & ~TP_CAP_BOARD)); /* it has notes alone */
+    guest_drain(&guest);
+    assert_true(hung_up(guest.sock)); /* what it said is lost: it is to come again */
+    assert_int_equal(n_logged, 1);
+    assert_int_equal(counts().guests, 1);
+    peer_close(&p);
+    guest_leave(&guest);
+    end();
+}
+
 static void a_guest_that_asks_and_never_reads_is_not_read_either(void **state)
 {
     struct tp_scanout_frame ask = {.fourcc = TP_FRAME_STATE, .fd = -1};
@@ -777,6 +828,7 @@ int main(void)
         behaviour(only_what_was_said_in_the_hello_may_be_asked),
         behaviour(hellos_that_cannot_be_are_refused),
         behaviour(guests_and_their_buffers_are_limited),
+        behaviour(without_descriptors_there_is_no_board_and_no_registration),
         behaviour(a_guest_that_asks_and_never_reads_is_not_read_either),
         behaviour(settings_go_both_ways),
     };
