@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -73,6 +74,8 @@ static void take(struct peer *p, struct tp_scanout_frame *f)
         unsigned i = p->n_buffers++;
         assert_true(i < PEER_BUFFERS);
         memset(&p->buffers[i], 0, sizeof p->buffers[i]);
+        p->buffers[i].memory = f->fd;
+        f->fd = -1;
         p->buffers[i].name = f->u.reg.buffer;
         p->buffers[i].name.index = i;
         p->n_live++;
@@ -83,6 +86,8 @@ static void take(struct peer *p, struct tp_scanout_frame *f)
     } else if (f->fourcc == TP_FRAME_UNREGISTER) {
         int i = find(p, &f->u.unregister);
         assert_true(i >= 0);
+        close(p->buffers[i].memory);
+        p->buffers[i].memory = -1;
         p->buffers[i].gone = true;
         p->n_live--;
         write_word(p, (unsigned)i);
@@ -101,6 +106,11 @@ static void take(struct peer *p, struct tp_scanout_frame *f)
 
 static void hang_up(struct peer *p)
 {
+    for (unsigned i = 0; i < p->n_buffers; i++) {
+        if (p->buffers[i].memory >= 0)
+            close(p->buffers[i].memory);
+        p->buffers[i].memory = -1;
+    }
     if (p->sock >= 0)
         close(p->sock);
     p->sock = -1;
@@ -259,4 +269,14 @@ unsigned peer_asked(struct peer *p, unsigned buffer)
     unsigned asked = p->buffers[buffer].asked;
     pthread_mutex_unlock(&p->lock);
     return asked;
+}
+
+void peer_read(struct peer *p, unsigned buffer, void *out, size_t bytes)
+{
+    pthread_mutex_lock(&p->lock);
+    void *memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, p->buffers[buffer].memory, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    memcpy(out, memory, bytes);
+    munmap(memory, bytes);
+    pthread_mutex_unlock(&p->lock);
 }

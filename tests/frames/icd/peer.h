@@ -27,6 +27,7 @@ struct peer {
         enum tp_board_state state;
         bool gone;
         unsigned asked; /* how often for its state */
+        int memory;     /* -1: given up */
     } buffers[PEER_BUFFERS];
     unsigned n_buffers, n_live;
     unsigned connections;
@@ -51,5 +52,7 @@ void peer_setting(struct peer *p, enum tp_setting setting, int64_t value);
 void peer_nonsense(struct peer *p);
 /* How often a buffer's state was asked for. */
 unsigned peer_asked(struct peer *p, unsigned buffer);
+/* The first bytes of a buffer's memory. */
+void peer_read(struct peer *p, unsigned buffer, void *out, size_t bytes);
 
 #endif

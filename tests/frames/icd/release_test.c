@@ -89,6 +89,33 @@ static uint32_t show_two(enum tp_board_state first)
     return a;
 }
 
+/* Whatever kind of memory it is: it has what was rendered, once it is presented. */
+static void the_server_reads_what_was_rendered(void **state)
+{
+    CLIENT_GET(&client, vkWaitForPresentKHR);
+    uint8_t pixels[64][4];
+
+    (void)state;
+    begin(ALL);
+    for (uint64_t i = 1; i <= 20; i++) {
+        VkPresentIdKHR ids = {
+            .sType = VK_STRUCTURE_TYPE_PRESENT_ID_KHR, .swapchainCount = 1, .pPresentIds = &i};
+        uint8_t colour = (uint8_t)(chain.frame + 1); /* as chain_present has it */
+        uint32_t index = acquire(UINT64_MAX);
+        assert_int_equal(chain_present(&chain, index, VK_NULL_HANDLE, &ids), VK_SUCCESS);
+        assert_int_equal(
+            vkWaitForPresentKHR(client.device, chain.swapchain, i, UINT64_MAX), VK_SUCCESS);
+        peer_read(&peer, index, pixels, sizeof pixels);
+        for (int x = 0; x < 64; x++) {
+            assert_int_equal(pixels[x][0], 255);
+            assert_in_range(pixels[x][1], 127, 128);
+            assert_int_equal(pixels[x][2], colour);
+            assert_int_equal(pixels[x][3], 255);
+        }
+    }
+    end(true);
+}
+
 static void *free_later(void *data)
 {
     usleep(30000);
@@ -320,6 +347,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_panel_reads_is_not_handed_out),
+        cmocka_unit_test(the_server_reads_what_was_rendered),
         cmocka_unit_test(an_acquire_sleeps_on_the_board),
         cmocka_unit_test(an_acquire_waits_for_the_fence_of_a_note),
         cmocka_unit_test(without_a_board_the_notes_count),
