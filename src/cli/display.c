@@ -12,12 +12,15 @@
 #include "base/fs.h"
 #include "base/proc.h"
 #include "cli/parse.h"
-#include "frames/panel/sim.h"
 #include "frames/panel/window.h"
 
 struct tp_display {
     struct tp_server *server;
-    struct tp_panel *window; /* the server's; NULL: there is none, or it has gone */
+    struct tp_panel *screen;    /* the server's; simulated */
+    struct tp_panel *window;    /* the server's; NULL: there is none, or it has gone */
+    struct tp_capture *capture; /* owned; NULL: none */
+    const char *video;          /* borrowed; its file */
+    bool watched;
     bool closed;
     char *socket;         /* owned */
     const char *snapshot; /* borrowed; NULL: none */
@@ -55,6 +58,7 @@ void tp_display_defaults(struct tp_display_options *o)
         .n_refresh = 1,
         .pipeline = 1,
         .latch_us = 1650,
+        .watch = TP_WATCH_SAMPLED,
     };
 }
 
@@ -66,8 +70,21 @@ static bool is_listed(uint32_t mhz, const struct tp_display_options *o)
     return false;
 }
 
+static bool parse_range(const char *text, struct tp_display_options *o)
+{
+    return tp_parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' &&
+        tp_parse_hz(&text, &o->vrr_max_mhz) && !*text && o->vrr_min_mhz < o->vrr_max_mhz;
+}
+
 static bool parse_refresh(const char *text, struct tp_display_options *o)
 {
+    if (strchr(text, '-')) {
+        if (!parse_range(text, o))
+            return false;
+        o->refresh_mhz[0] = o->vrr_max_mhz;
+        o->n_refresh = 1;
+        return true;
+    }
     for (o->n_refresh = 0; o->n_refresh < TP_KMS_MODES; text++) {
         uint32_t mhz;
         if (!tp_parse_hz(&text, &mhz) || is_listed(mhz, o))
@@ -79,10 +96,15 @@ static bool parse_refresh(const char *text, struct tp_display_options *o)
     return false;
 }
 
-static bool parse_range(const char *text, struct tp_display_options *o)
+static bool parse_watch(const char *text, enum tp_watch_how *out)
 {
-    return tp_parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' &&
-        tp_parse_hz(&text, &o->vrr_max_mhz) && !*text && o->vrr_min_mhz < o->vrr_max_mhz;
+    static const char *const names[] = {"off", "sampled", "full"}; /* as in enum tp_watch_how */
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(text, names[i])) {
+            *out = (enum tp_watch_how)i;
+            return true;
+        }
+    return false;
 }
 
 static bool parse_to(const char *text, unsigned long max, unsigned long *out)
@@ -108,8 +130,9 @@ int tp_display_option(
     case 'R':
         if (parse_refresh(value, o))
             return 0;
-        return tp_cli_usage(
-            cmd, "--refresh is up to sixteen different rates from 1 to 1000 Hz: 60 or 60,120");
+        return tp_cli_usage(cmd,
+            "--refresh is up to sixteen different rates from 1 to 1000 Hz: 60 or 60,120; or a "
+            "range, the lower first: 48-120");
     case 'V':
         if (parse_range(value, o))
             return 0;
@@ -144,6 +167,13 @@ int tp_display_option(
             TP_PLUG_EVENTS);
     case 'G':
         o->snapshot = value;
+        return 0;
+    case 'W':
+        if (parse_watch(value, &o->watch))
+            return 0;
+        return tp_cli_usage(cmd, "--watch is off, sampled or full");
+    case 'Y':
+        o->video = value;
         return 0;
     default:
         return -1;
@@ -221,6 +251,17 @@ static int show_in_window(struct tp_display *d, const struct tp_display_options 
     return r;
 }
 
+static int open_video(struct tp_display *d, const struct tp_display_options *o, struct tp_error *e)
+{
+    const struct tp_capture_config config = {.path = o->video,
+        .width_px = o->width_px,
+        .height_px = o->height_px,
+        .refresh_mhz = o->refresh_mhz[0],
+        .log = on_log};
+    d->video = o->video;
+    return o->video ? tp_capture_create(&config, &d->capture, e) : 0;
+}
+
 static int start(struct tp_display *d, const struct tp_display_options *o, struct tp_error *e)
 {
     struct tp_server_config config = {
@@ -237,6 +278,7 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
         .vrr_max_mhz = o->vrr_max_mhz,
         .lead_ns = o->latch_us * 1000,
         .pipeline = o->pipeline,
+        .watch = o->watch,
     };
     if (panel.lead_ns * tp_plug_highest(&o->plugs) >= INT64_C(1000000000000))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",
@@ -254,7 +296,12 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
         out->modes[out->n_modes++] =
             (struct tp_kms_mode){o->width_px, o->height_px, o->refresh_mhz[i]};
     }
-    int r = tp_panel_sim_create(&panel, &config.panels[0], e);
+    int r = open_video(d, o, e);
+    panel.capture = d->capture;
+    if (r == 0)
+        r = tp_panel_sim_create(&panel, &config.panels[0], e);
+    d->screen = config.panels[0];
+    d->watched = o->watch != TP_WATCH_OFF;
     if (r == 0 && o->window)
         r = show_in_window(d, o, &config.panels[0], e);
     if (r == 0)
@@ -283,6 +330,7 @@ int tp_display_create(
     int r = start(d, o, e);
     if (r < 0) {
         tp_server_destroy(d->server);
+        tp_capture_destroy(d->capture);
         sigprocmask(SIG_SETMASK, &d->before, NULL);
         free(d->socket);
         free(d);
@@ -312,10 +360,26 @@ void tp_display_finish(struct tp_display *d)
 {
     if (!d)
         return;
+    struct tp_capture_counts video;
     tp_server_destroy(d->server);
+    if (d->capture) {
+        tp_capture_count(d->capture, &video);
+        if (video.dropped > 0)
+            fprintf(stderr, "turnpike: %s: %llu frames; %llu refreshes are not in it\n", d->video,
+                (unsigned long long)video.frames, (unsigned long long)video.dropped);
+    }
+    tp_capture_destroy(d->capture);
     sigprocmask(SIG_SETMASK, &d->before, NULL);
     free(d->socket);
     free(d);
+}
+
+void tp_display_see(struct tp_display *d, struct tp_display_seen *out)
+{
+    *out = (struct tp_display_seen){.watched = d->watched};
+    tp_panel_sim_count(d->screen, &out->screen);
+    if (d->capture)
+        tp_capture_count(d->capture, &out->video);
 }
 
 /* The window has gone: 1, a person closed it; or the desktop's error. */

@@ -6,6 +6,8 @@
 
 #include "cli/cli.h"
 #include "cli/plug.h"
+#include "frames/panel/sim.h"
+#include "frames/panel/sim_capture.h"
 
 struct tp_display_options {
     bool window; /* shown on the desktop */
@@ -16,6 +18,8 @@ struct tp_display_options {
     uint32_t vrr_min_mhz, vrr_max_mhz; /* 0: none */
     const char *socket;                /* NULL: turnpike-0 in XDG_RUNTIME_DIR */
     const char *snapshot;              /* PNG file; NULL: none */
+    enum tp_watch_how watch;           /* for tears */
+    const char *video;                 /* YUV4MPEG2 file; NULL: none */
     struct tp_plug_plan plugs;
     const uid_t *uids; /* who may connect besides this user and root */
     size_t n_uids;
@@ -30,7 +34,8 @@ void tp_display_defaults(struct tp_display_options *o);
         {"refresh", required_argument, NULL, 'R'}, {"pipeline", required_argument, NULL, 'D'},     \
         {"latch", required_argument, NULL, 'L'}, {"socket", required_argument, NULL, 'K'},         \
         {"snapshot", required_argument, NULL, 'G'}, {"vrr", required_argument, NULL, 'V'},         \
-        {"plug", required_argument, NULL, 'U'},                                                    \
+        {"plug", required_argument, NULL, 'U'}, {"watch", required_argument, NULL, 'W'},           \
+        {"capture-video", required_argument, NULL, 'Y'},                                                    \
     {                                                                                              \
         "overlays", required_argument, NULL, 'O'                                                   \
     }
@@ -38,13 +43,15 @@ void tp_display_defaults(struct tp_display_options *o);
 #define TP_DISPLAY_HELP                                                                            \
     "  --panel sim|window  a simulated screen (default), or one that a window shows as well\n"     \
     "  --size WxH          of the screen in pixels (1920x1080)\n"                                  \
-    "  --refresh HZ[,HZ…]  refresh rates, the usual one first (60)\n"                            \
+    "  --refresh HZ[,HZ…]  refresh rates, the usual one first (60); MIN-MAX: a variable one\n"   \
     "  --vrr MIN-MAX       a range in Hz for variable refresh (none)\n"                            \
     "  --pipeline 0..2     refreshes from the latch to the first line (1)\n"                       \
     "  --latch US          how long before the refresh the latch lies (1650)\n"                    \
     "  --overlays 0..6     planes beside the primary and the cursor (0)\n"                         \
     "  --socket PATH       where clients connect; @NAME: abstract (" TP_DISPLAY_SOCKET ")\n"       \
     "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"                     \
+    "  --watch HOW         for tears: sampled (two places of each line; default), full, off\n"     \
+    "  --capture-video F.y4m  what it shows at each refresh\n"                                     \
     "  --plug WHEN:WHAT,…  out, in or in:WxH@HZ, so many seconds from the start; SIGUSR2 by "    \
     "hand\n"
 
@@ -64,6 +71,13 @@ int tp_display_create(
     const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
 /* Writes what the screen shows to the snapshot's file, where there is one. */
 int tp_display_picture(struct tp_display *d, struct tp_error *e);
+/* What the screen has seen so far. */
+struct tp_display_seen {
+    struct tp_panel_sim_counts screen;
+    bool watched; /* for tears */
+    struct tp_capture_counts video;
+};
+void tp_display_see(struct tp_display *d, struct tp_display_seen *out);
 /* Ends it. NULL is fine. */
 void tp_display_finish(struct tp_display *d);
 

@@ -33,6 +33,7 @@ struct arguments {
     int64_t seconds;                        /* 0: until the command ends */
     enum tp_namespace_mode mode;
     const char *json;
+    bool assert;  /* a tear is a failure */
     bool verbose; /* what the compositor says goes to standard error at once */
     char **command;
 };
@@ -91,6 +92,9 @@ static int parse_one(int c, struct arguments *a)
     case 'j':
         a->json = optarg;
         return 0;
+    case 'A':
+        a->assert = true;
+        return 0;
     case 'v':
         a->verbose = true;
         return 0;
@@ -106,6 +110,8 @@ static int parse(int argc, char **argv, struct arguments *a)
     for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;)
         if (parse_one(c, a))
             return TP_STATUS_INPUT;
+    if (a->assert && a->display.watch == TP_WATCH_OFF)
+        return tp_cli_usage(cmd, "--assert needs a screen that watches for tears, not --watch off");
     if (optind == argc)
         return tp_cli_usage(cmd, "say behind -- which program to run");
     a->command = argv + optind;
@@ -419,7 +425,9 @@ static int play(struct play *p)
         if (r == 0)
             r = tp_display_picture(p->display, &e);
         if (r == 0 && p->a->json)
-            r = tp_play_report(tp_display_server(p->display), p->a->json, &e);
+            r = tp_play_report(p->display, p->a->json, &e);
+        if (r == 0 && p->a->assert)
+            r = tp_play_judge(p->display, &e);
         end_command(p);
         end_compositor(p);
         tp_children_kill();
@@ -484,6 +492,7 @@ static const struct option options[] = {
     {"seconds", required_argument, NULL, 's'},
     {"namespace", required_argument, NULL, 'N'},
     {"json", required_argument, NULL, 'j'},
+    {"assert", no_argument, NULL, 'A'},
     {"verbose", no_argument, NULL, 'v'},
     {"help", no_argument, NULL, 'h'},
     {0},
@@ -504,7 +513,8 @@ const struct tp_command tp_command_play = {
         "(for\n"
         "                      root; default), yes (others: in a user namespace), no\n"
         "  --seconds N         end all after so long, with status 0\n"
-        "  --json FILE         frames and rate as JSON; - for standard output\n"
+        "  --json FILE         frames, rate and tears as JSON; - for standard output\n"
+        "  --assert            status 1 when a picture tore\n"
         "  --verbose           what the compositor says, at once; else only when it "
         "failed\n" TP_DISPLAY_HELP
         "\nExit status: the program's; 1 the compositor or the display failed, 2 wrong usage, 3\n"

@@ -2,9 +2,12 @@
 #ifndef TP_CLI_PLAY_REPORT_H
 #define TP_CLI_PLAY_REPORT_H
 
-#include "frames/server/server.h"
+#include "cli/display.h"
 
-/* Writes the first output's frames and rate to a file, or to standard output for "-". */
-int tp_play_report(const struct tp_server *server, const char *path, struct tp_error *e);
+/* Writes what the display has shown and seen to a file, or to standard output for "-". */
+int tp_play_report(struct tp_display *d, const char *path, struct tp_error *e);
+
+/* 0; -EPERM (FAILED): the screen has seen a tear, or nothing of what it showed. */
+int tp_play_judge(struct tp_display *d, struct tp_error *e);
 
 #endif

@@ -8,8 +8,9 @@
 #include "base/buf.h"
 #include "frames/panel/compose.h"
 
-#define SAMPLES 4u
+#define SAMPLES 2u
 #define LANES 4u
+#define AHEAD 6u /* rows, that memory has time to answer */
 
 /* A layer's buffer; its rows in the order in which the beam meets them. */
 struct watched {
@@ -108,39 +109,59 @@ static uint64_t sum_bytes(const uint8_t *at, size_t bytes)
     return sum;
 }
 
-/* Which part of n is looked at: another for each row and each refresh. */
-static uint64_t place(uint64_t sequence, uint64_t row, uint64_t n)
+/* As above, of TP_WATCH_SAMPLE bytes. */
+static uint64_t sum_sample(uint64_t sum, const uint8_t *at)
 {
-    return add_word(add_word(sequence, row), n) % n;
+    uint64_t words[TP_WATCH_SAMPLE / 8];
+    memcpy(words, at, sizeof words);
+    for (unsigned i = 0; i < LANES; i++)
+        sum = add_word(sum, add_word(add_word(i + 1, words[i]), words[i + LANES]));
+    return sum;
+}
+
+/* Where in n bytes is looked at: elsewhere in each row and each refresh. */
+static uint64_t place(const struct tp_watch *w, uint64_t row, uint64_t n)
+{
+    return (add_word(w->scan.sequence, row) >> 32) * n >> 32;
+}
+
+/* A sample is a cache line: base is of a mapping's row. */
+static const uint8_t *sample_at(
+    const struct tp_watch *w, const struct watched *l, uintptr_t base, uint32_t row, unsigned i)
+{
+    uint64_t part = l->bytes / SAMPLES;
+    uintptr_t at =
+        base + i * part + place(w, (uint64_t)row * SAMPLES + i, part - TP_WATCH_SAMPLE + 1);
+    uintptr_t line = at & ~(uintptr_t)(TP_WATCH_SAMPLE - 1);
+    return (const uint8_t *)(line < base ? base : line);
+}
+
+static uint64_t sum_samples(
+    const struct tp_watch *w, const struct watched *l, const uint8_t *bytes, uint32_t row)
+{
+    uint64_t sum = 0;
+    uintptr_t base = (uintptr_t)bytes, ahead = base + (uintptr_t)AHEAD * l->fb.pitches[0];
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        __builtin_prefetch(sample_at(w, l, ahead, row + AHEAD, i));
+        sum = sum_sample(sum, sample_at(w, l, base, row, i));
+    }
+    return sum;
 }
 
 static bool sum_row(struct tp_watch *w, const struct watched *l, const struct tp_memory_map *map,
     uint32_t row, uint64_t *sum)
 {
-    int fd = l->fb.fds[0];
     uint64_t at = l->fb.offsets[0] + (uint64_t)(l->top + row) * l->fb.pitches[0] + l->first;
-    uint64_t part = l->bytes / SAMPLES;
-    const uint8_t *bytes;
-    if (w->config.how == TP_WATCH_FULL || part < TP_WATCH_SAMPLE) {
-        bytes = tp_memory_at(map, fd, at, l->bytes, w->scratch);
-        *sum = bytes ? sum_bytes(bytes, l->bytes) : 0;
-        return bytes;
+    uint64_t n = l->bytes, less = (uint64_t)SAMPLES * TP_WATCH_SAMPLE;
+    bool sampled = w->config.how == TP_WATCH_SAMPLED && n >= less;
+    if (sampled && !map->bytes) { /* a call each: one piece, of the same size */
+        at += place(w, row, n - less + 1);
+        n = less;
     }
-    if (!map->bytes) { /* a call each: one sample, but of the same size */
-        at += place(w->scan.sequence, row, l->bytes - (uint64_t)SAMPLES * TP_WATCH_SAMPLE + 1);
-        bytes = tp_memory_at(map, fd, at, SAMPLES * TP_WATCH_SAMPLE, w->scratch);
-        *sum = bytes ? sum_bytes(bytes, SAMPLES * TP_WATCH_SAMPLE) : 0;
-        return bytes;
-    }
-    *sum = 0;
-    for (unsigned i = 0; i < SAMPLES; i++) {
-        uint64_t in =
-            place(w->scan.sequence, (uint64_t)row * SAMPLES + i, part - TP_WATCH_SAMPLE + 1);
-        bytes = tp_memory_at(map, fd, at + i * part + in, TP_WATCH_SAMPLE, NULL);
-        if (!bytes)
-            return false;
-        *sum = add_word(*sum, sum_bytes(bytes, TP_WATCH_SAMPLE));
-    }
+    const uint8_t *bytes = tp_memory_at(map, l->fb.fds[0], at, n, w->scratch);
+    if (!bytes)
+        return false;
+    *sum = sampled && map->bytes ? sum_samples(w, l, bytes, row) : sum_bytes(bytes, n);
     return true;
 }
 
@@ -162,7 +183,7 @@ static bool read_rows(
     tp_memory_begin(map, l->fb.fds[0]);
     for (; row < stop && whole; row++) {
         uint32_t in = l->upwards ? l->n - 1 - row : row;
-        uint64_t sum;
+        uint64_t sum = 0;
         whole = sum_row(w, l, map, in, &sum);
         if (whole && compare && sum != l->sums[row]) {
             uint32_t line = line_of(l, row), last = t->line + t->lines;

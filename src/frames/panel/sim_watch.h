@@ -21,9 +21,9 @@
 
 enum tp_watch_how {
     TP_WATCH_OFF,
-    /* Four samples of each line, at places that change with line and scan-out. A change of whole
-     * lines is seen for certain; of a part of w of a line's W pixels in n lines, but for a chance
-     * of about (1 − 4w/W)^n. */
+    /* Two samples of 64 bytes of each line, at places that change with line and scan-out. Lines
+     * that change as a whole are seen for certain; n lines of which w of W pixels change, but for a
+     * chance of about (1 − 2w/W)^n. */
     TP_WATCH_SAMPLED,
     TP_WATCH_FULL, /* every byte */
 };

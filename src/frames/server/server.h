@@ -80,7 +80,7 @@ struct tp_server_shown {
     /* Between first lines; percentiles to 10 µs. */
     double mean_ns, stddev_ns;
     int64_t p50_ns, p99_ns, max_ns;
-    double spacing_tail; /* share of them that were longer than 1.2 refreshes */
+    double spacing_tail; /* share of those from the 11th on that were longer than 1.2 refreshes */
 };
 void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_server_shown *out);
 

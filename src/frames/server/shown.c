@@ -41,7 +41,7 @@ static void count_interval(struct tp_shown_record *r, int64_t ns, int64_t period
     if (ns > s->max_ns)
         s->max_ns = ns;
     r->bins[bin < 0 ? 0 : bin < TP_SHOWN_BINS ? bin : TP_SHOWN_BINS - 1]++;
-    r->late += ns > period_ns + period_ns / 5;
+    r->late += r->intervals > TP_SHOWN_SETTLING && ns > period_ns + period_ns / 5;
     s->repeats += (uint64_t)stayed - 1;
     s->cadence[stayed < TP_SHOWN_CADENCE ? stayed : TP_SHOWN_CADENCE]++;
 }
@@ -79,7 +79,8 @@ void tp_shown_get(const struct tp_shown_record *r, struct tp_server_shown *out)
     if (r->intervals == 0)
         return;
     out->stddev_ns = sqrt(r->squares / (double)r->intervals);
-    out->spacing_tail = (double)r->late / (double)r->intervals;
+    if (r->intervals > TP_SHOWN_SETTLING)
+        out->spacing_tail = (double)r->late / (double)(r->intervals - TP_SHOWN_SETTLING);
     out->p50_ns = percentile(r, 50);
     out->p99_ns = percentile(r, 99);
 }

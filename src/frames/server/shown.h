@@ -4,15 +4,16 @@
 
 #include "frames/server/server.h"
 
-#define TP_SHOWN_BINS  10000u /* of 10 µs */
+#define TP_SHOWN_BINS 10000u  /* of 10 µs */
 #define TP_SHOWN_AHEAD 8u     /* pictures between their publish and their first line */
+#define TP_SHOWN_SETTLING 10u /* pictures at first that are in no share */
 
 /* {0} to begin with. No lock: the caller's. */
 struct tp_shown_record {
     struct tp_server_shown sums; /* but for the percentiles and the deviation */
     uint64_t intervals, late;
-    double squares;                    /* of the differences from the mean: Welford's */
-    uint32_t bins[TP_SHOWN_BINS];      /* of intervals; the last: all longer ones */
+    double squares;                     /* of the differences from the mean: Welford's */
+    uint32_t bins[TP_SHOWN_BINS];       /* of intervals; the last: all longer ones */
     uint64_t published[TP_SHOWN_AHEAD]; /* serials, the oldest first */
     unsigned n_published;
 };

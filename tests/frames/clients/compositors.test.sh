@@ -39,7 +39,7 @@ for compositor in weston sway cage; do
         check "$what: runs for its time" test $status -eq 0
         check "$what: its client's picture is on the screen" picture_is_there shown.png sent.png
         check "$what: reports what it showed" json_holds '.schema == 1 and .frames >= 2 and
-            ([.cadence[]] | add) == .frames - 1 and .interval_ms.max > 10 and .tears == null' report.json
+            ([.cadence[]] | add) == .frames - 1 and .interval_ms.max > 10 and .tears >= 0 and .watched > 0' report.json
     done
 done
 

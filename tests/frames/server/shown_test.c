@@ -61,12 +61,25 @@ static void pictures_that_stay_are_repeats(void **state)
     assert_int_equal(shown.cadence[1], 5);
     assert_int_equal(shown.cadence[2], 5);
     assert_int_equal(shown.repeats, 5);
-    assert_true(shown.spacing_tail > 0.49 && shown.spacing_tail < 0.51);
+    assert_true(shown.spacing_tail == 0); /* the first ten are not judged */
     assert_true(shown.stddev_ns > 8300000 && shown.stddev_ns < 8400000);
     assert_int_equal(shown.p99_ns, 33330000);
     show(12, 1000);
     tp_shown_get(&record, &shown);
     assert_int_equal(shown.cadence[TP_SHOWN_CADENCE], 1);
+}
+
+static void the_first_ten_are_in_no_share(void **state)
+{
+    int64_t at = 0;
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        show((uint64_t)i + 1, at += 3);
+    for (int i = 0; i < 5; i++) /* the eleventh interval is the eleventh picture's */
+        show((uint64_t)i + 11, at += i == 0 ? 3 : i % 2 ? 2 : 1);
+    tp_shown_get(&record, &shown);
+    /* Of the four from the eleventh on, two stayed for two. */
+    assert_true(shown.spacing_tail > 0.4999 && shown.spacing_tail < 0.5001);
 }
 
 static void what_is_published_and_not_shown_is_a_drop(void **state)
@@ -95,6 +108,7 @@ int main(void)
         CASE(nothing_shown_is_all_zeros),
         CASE(each_refresh_a_new_picture),
         CASE(pictures_that_stay_are_repeats),
+        CASE(the_first_ten_are_in_no_share),
         CASE(what_is_published_and_not_shown_is_a_drop),
     };
     return cmocka_run_group_tests_name("shown", tests, NULL, NULL);
