@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/proc.h"
@@ -532,8 +533,12 @@ static void memory_that_is_not_what_it_is_called_is_refused(void **state)
     lie.memory = y.memory;
     assert_int_equal(guest_register(&guest, &lie), -EINVAL);
     assert_int_equal(pipe2(pipes, O_CLOEXEC), 0);
-    lie.memory = pipes[0];
+    struct stat st;
+    assert_int_equal(fstat(pipes[0], &st), 0);
+    lie.memory = pipes[0]; /* by its own name */
+    lie.name.identity = (struct tp_identity){st.st_dev, st.st_ino};
     assert_int_equal(guest_register(&guest, &lie), -EINVAL);
+    lie.name = x.name;
     lie.memory = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     assert_int_equal(guest_register(&guest, &lie), -EINVAL);
     close(lie.memory);
