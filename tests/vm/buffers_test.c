@@ -1,12 +1,12 @@
 /*
  * Real dma-bufs and sync files on a card: on a kernel's, and on ours behind the preload library
- * (TURNPIKE_TEST_CARD, see frames/kms/harness.h). What the screen shows is looked at on ours, over a
- * control connection to TURNPIKE_SOCKET. TURNPIKE_TEST_OTHER is a kernel's card besides.
+ * (TURNPIKE_TEST_CARD, see frames/kms/harness.h). What the screen shows is looked at on ours, over
+ * a control connection to TURNPIKE_SOCKET. TURNPIKE_TEST_OTHER is a kernel's card besides.
  */
 #include <fcntl.h>
 #include <linux/dma-buf.h>
-#include <poll.h>
 #include <png.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -23,9 +23,9 @@
 #include "real.h"
 
 #define DMA_BUF_MAGIC 0x444d4142
-#define RED           0xffff0000u
-#define GREEN         0xff00ff00u
-#define BLUE          0xff0000ffu
+#define RED 0xffff0000u
+#define GREEN 0xff00ff00u
+#define BLUE 0xff0000ffu
 
 static struct output o;
 static uint32_t first_fb; /* on the screen to begin with; black */
@@ -169,8 +169,8 @@ static void flip_to(uint32_t fb, int in_fence, uint64_t number)
     add(&r, card, o.primary, "FB_ID", fb);
     if (in_fence >= 0)
         add(&r, card, o.primary, "IN_FENCE_FD", (uint64_t)in_fence);
-    assert_ok(commit(card, &r,
-        number ? DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT : 0, number));
+    assert_ok(
+        commit(card, &r, number ? DRM_MODE_ATOMIC_NONBLOCK | DRM_MODE_PAGE_FLIP_EVENT : 0, number));
 }
 
 static void event_comes(uint64_t number)
@@ -318,7 +318,8 @@ static uint32_t painted_fb(int fd, uint32_t colour)
 static void a_sync_file_holds_the_picture_back(void **state)
 {
     (void)state;
-    int before = real_udmabuf(picture_bytes()), fd = real_udmabuf(picture_bytes()), fence = make_fence();
+    int before = real_udmabuf(picture_bytes()), fd = real_udmabuf(picture_bytes()),
+        fence = make_fence();
     flip_to(painted_fb(before, BLUE), -1, 0);
     shows(BLUE);
     flip_to(painted_fb(fd, RED), fence, 7);

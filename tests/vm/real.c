@@ -40,7 +40,7 @@ struct sw_sync_fence {
     int32_t fence;
 };
 #define SW_SYNC_CREATE_FENCE _IOWR('W', 0, struct sw_sync_fence)
-#define SW_SYNC_INC          _IOW('W', 1, uint32_t)
+#define SW_SYNC_INC _IOW('W', 1, uint32_t)
 
 int real_sync_file(int *timeline)
 {

@@ -1,5 +1,5 @@
-/* The server's release path with real dma-bufs and real sync files: what the panel stops reading with
- * is in the note and in the memory itself. The panel is the test's (frames/server/peer.h). */
+/* The server's release path with real dma-bufs and real sync files: what the panel stops reading
+ * with is in the note and in the memory itself. The panel is the test's (frames/server/peer.h). */
 #include <linux/dma-buf.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -80,8 +80,7 @@ static void released_by(int memory)
     assert_false(polls(x.memory, POLLOUT));
     assert_true(is_free_to(x.memory, DMA_BUF_SYNC_READ));
     assert_true(polls(x.memory, POLLIN));
-    assert_int_equal(
-        expect_note(&guest, &x, TP_NOTE_FINAL, &fence).kind, TP_FENCE_SYNC_FILE);
+    assert_int_equal(expect_note(&guest, &x, TP_NOTE_FINAL, &fence).kind, TP_FENCE_SYNC_FILE);
     assert_int_equal(real_status(fence), 0);
     real_move_on(timeline);
     pump();
