@@ -1,22 +1,29 @@
 /* The simulated screen's timeline and what it shows when. No assertion is on how late a thread
  * wakes: refreshes bear the instants that they are due at. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
+
+#include <drm_fourcc.h>
 
 #include "base/proc.h"
 #include "frames/panel/sim.h"
 
-/* Framebuffers that only count who holds them. */
+/* Framebuffers that count who holds them; some have memory. */
 struct tp_kms_fb {
     int refs;
+    struct tp_kms_fb_info info;
+    uint32_t *pixels;
 };
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
@@ -37,8 +44,7 @@ void tp_kms_fb_unref(struct tp_kms_fb *fb)
 
 void tp_kms_fb_info(const struct tp_kms_fb *fb, struct tp_kms_fb_info *out)
 {
-    (void)fb;
-    memset(out, 0, sizeof *out);
+    *out = fb->info;
 }
 
 #define LOG 4096
@@ -92,6 +98,8 @@ static const struct tp_panel_events events = {on_tick, on_released, on_shown, on
 static struct tp_panel *panel;
 static struct tp_kms_fb fbs[8];
 
+static enum tp_watch_how watch;
+
 static void start(uint32_t mhz, unsigned pipeline)
 {
     const struct tp_panel_sim_config c = {
@@ -100,6 +108,7 @@ static void start(uint32_t mhz, unsigned pipeline)
         .vrr_max_mhz = mhz,
         .lead_ns = 500000,
         .pipeline = pipeline,
+        .watch = watch,
     };
     struct tp_error e = {0};
     memset(&seen, 0, sizeof seen);
@@ -141,7 +150,12 @@ static void publish(uint64_t serial)
 {
     struct tp_kms_scanout s = {
         .serial = serial, .active = true, .mode = {64, 48, 60000}, .n_layers = 1};
-    s.layers[0] = (struct tp_kms_layer){.fb = &fbs[serial % 8], .in_fence = -1};
+    s.layers[0] = (struct tp_kms_layer){.fb = &fbs[serial % 8],
+        .src_w = 64 << 16,
+        .src_h = 48 << 16,
+        .width = 64,
+        .height = 48,
+        .in_fence = -1};
     assert_int_equal(panel->ops->publish(panel, &s), 0);
 }
 
@@ -275,6 +289,87 @@ static void with_variable_refresh_the_screen_waits_for_a_picture(void **state)
     assert_true(last->time_ns - last[-1].time_ns >= 25000000);
 }
 
+static void give_memory(void)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        int fd = memfd_create("fb", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        assert_int_equal(ftruncate(fd, 64 * 48 * 4), 0);
+        assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+        fbs[i].pixels = mmap(NULL, 64 * 48 * 4, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        fbs[i].info = (struct tp_kms_fb_info){.width = 64,
+            .height = 48,
+            .fourcc = DRM_FORMAT_XRGB8888,
+            .fds = {fd},
+            .pitches = {64 * 4},
+            .inode = i};
+    }
+}
+
+static void take_memory(void)
+{
+    watch = TP_WATCH_OFF;
+    for (unsigned i = 0; i < 8; i++) {
+        munmap(fbs[i].pixels, 64 * 48 * 4);
+        close(fbs[i].info.fds[0]);
+    }
+}
+
+static void draw(unsigned i, uint32_t colour)
+{
+    for (unsigned k = 0; k < 64 * 48; k++)
+        fbs[i].pixels[k] = colour;
+}
+
+static unsigned released(void)
+{
+    pthread_mutex_lock(&mutex);
+    unsigned n = seen.n_released;
+    pthread_mutex_unlock(&mutex);
+    return n;
+}
+
+/* However late any thread is, and whoever draws as soon as he may. */
+static void what_is_drawn_when_it_is_released_never_tears(void **state)
+{
+    struct tp_panel_sim_counts counts;
+    (void)state;
+    watch = TP_WATCH_FULL;
+    start(500000, 0);
+    give_memory();
+    for (unsigned i = 1; i <= 200; i++) { /* eight buffers, in turn; those but two are back */
+        await(released, i > 7 ? i - 7 : 0);
+        draw(i % 8, i * 0x10305);
+        publish(i);
+    }
+    await(shown, 200);
+    tp_panel_sim_count(panel, &counts);
+    stop();
+    take_memory();
+    assert_int_equal(counts.beam.watch.tears, 0);
+    assert_true(counts.beam.watch.scanouts > 0);
+}
+
+static void what_is_drawn_into_while_it_is_shown_tears(void **state)
+{
+    struct tp_panel_sim_counts counts;
+    (void)state;
+    watch = TP_WATCH_SAMPLED;
+    start(100000, 0);
+    give_memory();
+    publish(1);
+    await(shown, 1);
+    uint32_t colour = 0;
+    do {
+        draw(1, ++colour);
+        nanosleep(&(struct timespec){0, 1500000}, NULL);
+        tp_panel_sim_count(panel, &counts);
+    } while (counts.beam.watch.tears < 3);
+    stop();
+    take_memory();
+    assert_int_equal(counts.beam.n_tears, counts.beam.watch.tears);
+    assert_int_equal(counts.beam.tears[0].serial, 1);
+}
+
 static void what_no_screen_can_be_is_refused(void **state)
 {
     const struct tp_panel_sim_config wrong[] = {
@@ -302,6 +397,8 @@ int main(void)
         cmocka_unit_test(of_two_for_one_latch_the_later_waits_for_the_next),
         cmocka_unit_test(what_is_async_is_shown_at_once),
         cmocka_unit_test(with_variable_refresh_the_screen_waits_for_a_picture),
+        cmocka_unit_test(what_is_drawn_when_it_is_released_never_tears),
+        cmocka_unit_test(what_is_drawn_into_while_it_is_shown_tears),
         cmocka_unit_test(what_no_screen_can_be_is_refused),
     };
     return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
