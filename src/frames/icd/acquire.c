@@ -163,6 +163,7 @@ static VkResult acquire(struct tp_icd_swapchain *c, uint64_t timeout, VkSemaphor
     struct tp_acquired acquired;
 
     pthread_mutex_lock(&c->lock);
+    tp_icd_swapchain_look(c);
     VkResult r = get(c, timeout, &acquired);
     log_incident(c);
     if (r == VK_SUCCESS) {

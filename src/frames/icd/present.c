@@ -180,6 +180,30 @@ static VkResult hand_over(struct tp_icd_swapchain *c, const struct tp_picture *p
     return tp_icd_swapchain_failed(c, err);
 }
 
+static void ready(struct tp_icd_swapchain *c, uint64_t serial, int64_t ready_ns)
+{
+    struct tp_icd_record *record = tp_icd_record_find(c, serial);
+
+    if (!record)
+        return;
+    record->ready_ns = ready_ns;
+    if (c->gate && record->frame)
+        tp_gate_ready(c->gate, record->frame, ready_ns);
+}
+
+void tp_icd_swapchain_look(struct tp_icd_swapchain *c)
+{
+    for (uint32_t i = 0; i < c->n_images; i++) {
+        struct tp_icd_image *image = &c->images[i];
+        int64_t time = image->ready >= 0 ? tp_fence_time_ns(image->ready) : INT64_MIN;
+        if (time == INT64_MIN)
+            continue;
+        ready(c, image->ready_serial, time);
+        tp_fence_close(image->ready);
+        image->ready = -1;
+    }
+}
+
 /* A job's turn: the GPU is waited for, and the copy goes the rest of its way. */
 static void work_on(struct tp_icd_swapchain *c, struct tp_queued *job)
 {
@@ -200,17 +224,10 @@ static void work_on(struct tp_icd_swapchain *c, struct tp_queued *job)
         return;
     }
     image->fence_in_use = false;
-    int64_t ready = tp_icd_now_ns();
-    if (c->pool.kind == TP_BUFFER_COPY) {
+    if (c->pool.kind == TP_BUFFER_COPY)
         tp_icd_buffer_flush(&c->pool, &image->buffer);
-        ready = tp_icd_now_ns();
-    }
     pthread_mutex_lock(&c->lock);
-    struct tp_icd_record *record = tp_icd_record_find(c, job->picture.serial);
-    if (record)
-        record->ready_ns = ready;
-    if (c->gate && record && record->frame)
-        tp_gate_ready(c->gate, record->frame, ready);
+    ready(c, job->picture.serial, tp_icd_now_ns());
     pthread_mutex_unlock(&c->lock);
     hand_over(c, &job->picture);
 }
@@ -310,6 +327,20 @@ static VkResult signal_fence(struct tp_icd_queue *q, VkFence fence)
     return r;
 }
 
+/* A copy of its sync file, to learn when the picture was complete. */
+static void keep(struct tp_icd_swapchain *c, struct tp_icd_image *image, const struct tp_picture *p)
+{
+    int copy = p->fence >= 0 ? tp_fence_copy(p->fence) : -1;
+
+    pthread_mutex_lock(&c->lock);
+    tp_fence_close(image->ready);
+    image->ready = copy < 0 ? -1 : copy;
+    image->ready_serial = p->serial;
+    if (p->fence < 0)
+        ready(c, p->serial, tp_icd_now_ns()); /* as GetSemaphoreFd says it: it has signalled */
+    pthread_mutex_unlock(&c->lock);
+}
+
 static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, uint32_t index,
     const struct asked *a, struct waits *waits, int64_t entry_ns)
 {
@@ -338,8 +369,10 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
     pthread_mutex_unlock(&c->lock);
     if (direct(c)) {
         picture.fence = sync_file(c->device, image, &r);
-        if (r == VK_SUCCESS)
+        if (r == VK_SUCCESS) {
+            keep(c, image, &picture);
             r = hand_over(c, &picture);
+        }
     } else {
         r = give_to_worker(c, &picture);
     }

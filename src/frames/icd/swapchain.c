@@ -202,6 +202,7 @@ static void destroy(struct tp_icd_swapchain *c)
             d->vk.DestroyFence(d->handle, image->fence, NULL);
         if (image->semaphore)
             d->vk.DestroySemaphore(d->handle, image->semaphore, NULL);
+        tp_fence_close(image->ready);
         tp_icd_buffer_finish(&c->pool, &image->buffer);
     }
     for (size_t i = 0; i < sizeof c->pools / sizeof *c->pools; i++) {
@@ -227,6 +228,8 @@ static struct tp_icd_swapchain *make(struct tp_icd_device *d, struct tp_icd_surf
         return NULL;
     c->device = d;
     c->surface = s;
+    for (size_t i = 0; i < sizeof c->images / sizeof *c->images; i++)
+        c->images[i].ready = -1;
     pthread_mutex_init(&c->lock, NULL);
     tp_waker_init(&c->waker);
     pthread_condattr_init(&clock);

@@ -21,6 +21,9 @@ struct tp_icd_image {
     uint32_t family;          /* for which it is recorded */
     uint64_t frame;           /* the gate's, since its acquire; 0: none */
     bool committed;           /* since its acquire */
+    /* The sync file of a picture that is under way, until it is known when it was complete. */
+    int ready; /* -1: none */
+    uint64_t ready_serial;
 };
 
 /* What became of a present; the ring's oldest are forgotten. */
@@ -95,6 +98,9 @@ extern const struct tp_scanout_events tp_icd_scanout_events;
 void tp_icd_swapchain_pace(struct tp_icd_swapchain *c);
 /* Something has changed: whoever sleeps looks again. */
 void tp_icd_swapchain_wake(struct tp_icd_swapchain *c);
+
+/* Pictures under way are looked at: which are complete (present.c). */
+void tp_icd_swapchain_look(struct tp_icd_swapchain *c);
 
 /* Begins a present's record (timing.c). */
 struct tp_icd_record *tp_icd_record_begin(struct tp_icd_swapchain *c);

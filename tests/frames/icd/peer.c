@@ -41,6 +41,7 @@ static void hello(struct peer *p, struct tp_frame *f)
     bool with_board = ours.capabilities & theirs.capabilities & TP_CAP_BOARD;
     tp_frame_send(p->sock, TP_FRAME_HELLO, 0, 0, &part, 1, &p->board_fd, with_board);
     p->connections++;
+    pthread_cond_broadcast(&p->changed);
 }
 
 static uint32_t low(struct peer *p, unsigned i)
@@ -198,6 +199,14 @@ void peer_wait(struct peer *p, unsigned buffers)
 {
     pthread_mutex_lock(&p->lock);
     while (p->n_buffers < buffers)
+        pthread_cond_wait(&p->changed, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void peer_wait_connections(struct peer *p, unsigned connections)
+{
+    pthread_mutex_lock(&p->lock);
+    while (p->connections < connections)
         pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }

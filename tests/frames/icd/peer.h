@@ -39,6 +39,7 @@ void peer_start(struct peer *p, const char *name, uint64_t capabilities);
 void peer_stop(struct peer *p);
 /* Until so many buffers have been registered on this connection. */
 void peer_wait(struct peer *p, unsigned buffers);
+void peer_wait_connections(struct peer *p, unsigned connections);
 void peer_wait_live(struct peer *p, unsigned live);
 
 /* Writes a buffer's word and wakes who sleeps on it. */

@@ -5,6 +5,7 @@
 #include "client.h"
 #include "peer.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -180,6 +182,47 @@ static void an_acquire_waits_for_the_fence_of_a_note(void **state)
     end(true);
 }
 
+/* Sync files that a test signals (drivers/dma-buf/sw_sync.c), where the kernel has them. */
+struct sw_sync_fence {
+    uint32_t value;
+    char name[32];
+    int32_t fence;
+};
+#define SW_SYNC_CREATE_FENCE _IOWR('W', 0, struct sw_sync_fence)
+#define SW_SYNC_INC _IOW('W', 1, uint32_t)
+
+static void the_gpu_waits_for_a_sync_file(void **state)
+{
+    int timeline = open("/sys/kernel/debug/sync/sw_sync", O_RDWR | O_CLOEXEC);
+    struct sw_sync_fence fence = {.value = 1, .name = "panel"};
+    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    uint32_t index, one = 1;
+    VkFence done;
+
+    (void)state;
+    if (timeline < 0)
+        skip();
+    assert_int_equal(ioctl(timeline, SW_SYNC_CREATE_FENCE, &fence), 0);
+    begin(ALL);
+    uint32_t first = show_two(TP_BOARD_FENCED);
+    peer_note(&peer, first, TP_NOTE_FINAL, TP_FENCE_SYNC_FILE, fence.fence);
+    assert_int_equal(vkCreateFence(client.device, &info, NULL, &done), VK_SUCCESS);
+    /* The CPU has it at once, the GPU not before the panel has let go. */
+    assert_int_equal(vkAcquireNextImageKHR(client.device, chain.swapchain, UINT64_MAX,
+                         chain.acquired[0], done, &index),
+        VK_SUCCESS);
+    assert_int_equal(index, first);
+    assert_int_equal(vkGetFenceStatus(client.device, done), VK_NOT_READY);
+    assert_int_equal(ioctl(timeline, SW_SYNC_INC, &one), 0);
+    assert_int_equal(vkWaitForFences(client.device, 1, &done, VK_TRUE, UINT64_MAX), VK_SUCCESS);
+    assert_int_equal(chain_present(&chain, index, chain.acquired[0], NULL), VK_SUCCESS);
+    vkDeviceWaitIdle(client.device);
+    vkDestroyFence(client.device, done, NULL);
+    close(fence.fence);
+    close(timeline);
+    end(true);
+}
+
 static void without_a_board_the_notes_count(void **state)
 {
     uint32_t index;
@@ -275,8 +318,7 @@ static void a_server_that_talks_nonsense_is_left(void **state)
     begin(ALL);
     peer_nonsense(&peer);
     /* It comes back, and says everything anew. */
-    while (peer.connections < 2)
-        usleep(1000);
+    peer_wait_connections(&peer, 2);
     peer_wait(&peer, 2);
     for (int i = 0; i < 20; i++)
         assert_int_equal(chain_round(&chain, NULL), VK_SUCCESS);
@@ -350,6 +392,7 @@ int main(void)
         cmocka_unit_test(the_server_reads_what_was_rendered),
         cmocka_unit_test(an_acquire_sleeps_on_the_board),
         cmocka_unit_test(an_acquire_waits_for_the_fence_of_a_note),
+        cmocka_unit_test(the_gpu_waits_for_a_sync_file),
         cmocka_unit_test(without_a_board_the_notes_count),
         cmocka_unit_test(past_the_bound_the_server_is_asked),
         cmocka_unit_test(an_old_server_changes_nothing),
