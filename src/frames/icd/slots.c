@@ -25,6 +25,7 @@ int tp_slots_create(const struct tp_slots_config *c, const struct tp_slots_ops *
     s->n = c->images;
     tp_vblank_assume(&s->vblank, 0, c->period_ns > 0 ? c->period_ns : SIXTY_HZ_NS);
     s->vblank.pipeline = c->pipeline;
+    s->slowest_ns = c->period_ns > SIXTY_HZ_NS ? c->period_ns : SIXTY_HZ_NS;
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
         t->ready_ns = t->replaced_ns = t->quarantine_ns = NEVER;
@@ -50,9 +51,18 @@ int64_t tp_slots_pass_ns(const struct tp_slots *s)
     return ((int64_t)s->vblank.pipeline + 2) * tp_vblank_period_ns(&s->vblank);
 }
 
+/* How long something stays in quarantine. The panel may have gone over to a slower rate just before
+ * the server went. */
+static int64_t quarantine_ns(const struct tp_slots *s)
+{
+    return ((int64_t)s->vblank.pipeline + 2) * s->slowest_ns;
+}
+
 void tp_slots_timeline(struct tp_slots *s, const struct tp_timeline_frame *t)
 {
     tp_vblank_sample(&s->vblank, t);
+    if (t->period_ns > s->slowest_ns)
+        s->slowest_ns = t->period_ns;
 }
 
 /* --- fences --- */
@@ -135,7 +145,7 @@ void tp_slots_connected(
 
 static void leave_server(struct tp_slots *s, int64_t now_ns)
 {
-    int64_t until_ns = now_ns + tp_slots_pass_ns(s);
+    int64_t until_ns = now_ns + quarantine_ns(s);
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
         bool away = t->place == TP_PLACE_QUEUED || t->place == TP_PLACE_HELD;
@@ -304,7 +314,7 @@ bool tp_slots_state(
     s->counts.resynced++;
     if (!answer->known) { /* it watches this buffer no longer: nothing will be heard of it */
         if (t->place == TP_PLACE_IDLE && tp_slot_panel(s, t) != TP_PANEL_FREE)
-            t->quarantine_ns = now_ns + tp_slots_pass_ns(s);
+            t->quarantine_ns = now_ns + quarantine_ns(s);
         t->registration = TP_REG_NONE;
         t->unheard = false;
     }
@@ -362,7 +372,7 @@ static void given_back(struct tp_slots *s, struct tp_slot *t, int64_t now_ns)
     t->given_ns = now_ns;
     /* Another server may have it on its panel, of which nothing is known yet. */
     if (s->config.release && s->server == TP_SERVER_LOST)
-        t->quarantine_ns = now_ns + tp_slots_pass_ns(s);
+        t->quarantine_ns = now_ns + quarantine_ns(s);
 }
 
 void tp_slots_released(
@@ -388,7 +398,7 @@ void tp_slots_compositor_gone(struct tp_slots *s, int64_t now_ns)
         given_back(s, t, now_ns);
         /* The last of its commits may still be on their way to the panel. */
         if (s->config.release && s->server != TP_SERVER_NONE)
-            t->quarantine_ns = now_ns + tp_slots_pass_ns(s);
+            t->quarantine_ns = now_ns + quarantine_ns(s);
     }
 }
 

@@ -88,7 +88,8 @@ void tp_slots_destroy(struct tp_slots *s);
 void tp_slots_connected(
     struct tp_slots *s, uint64_t capabilities, const struct tp_board_view *board, int64_t now_ns);
 /* The server's end closed, and it is tried again: what was on the panel or bound for it is in
- * quarantine, and so is what the compositor gives back until there is a server again. */
+ * quarantine (pipeline + 2 of the slowest refreshes so far, or of 60 Hz), and so is what the
+ * compositor gives back until there is a server again. */
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns);
 /* It is not tried any more: as towards no server. */
 void tp_slots_alone(struct tp_slots *s, int64_t now_ns);

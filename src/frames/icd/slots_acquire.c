@@ -60,12 +60,10 @@ static bool plan(struct tp_acquire *a, const struct tp_slots_choice *c, int64_t 
     if (a->plans > 0 && a->plan.start_ns > now_ns)
         return true;
     int64_t before_ns = a->plans > 0 ? a->plan.start_ns + WORTH_NS : now_ns;
-    int64_t first_ns = a->plans > 0 ? a->plan.now_ns : now_ns;
     if (a->plans == PLANS)
         return false;
     a->plans++;
-    tp_gate_plan(a->gate, now_ns, c->release_ns, c->gpu, &a->plan);
-    a->plan.now_ns = first_ns;
+    tp_gate_plan(a->gate, a->begun_ns, now_ns, c->release_ns, c->gpu, &a->plan);
     return a->plan.start_ns > before_ns && a->plan.start_ns > now_ns;
 }
 

@@ -67,6 +67,7 @@ struct tp_slots {
     bool has_board;
     struct tp_board_view board;
     struct tp_vblank vblank;
+    int64_t slowest_ns; /* the longest period so far, at least that of 60 Hz */
     uint64_t orders;
     struct tp_slots_counts counts;
     bool incident, incident_told;

@@ -92,6 +92,20 @@ void tp_gate_counts(const struct tp_gate *g, struct tp_gate_counts *out)
 
 /* --- the schedule --- */
 
+/* Latency alone starts so late that a miss may be its own doing: each makes it start earlier for a
+ * while, as far as the grid, where vsync starts. */
+static void judge_latency(struct tp_gate *g, bool late)
+{
+    if (!late) {
+        g->extra_ns -= g->extra_ns / 256;
+        return;
+    }
+    int64_t period = tp_vblank_period_ns(&g->vblank);
+    g->extra_ns = g->extra_ns * 2 + period / 64;
+    if (g->extra_ns > period)
+        g->extra_ns = period;
+}
+
 /* The oldest frame's latch is as well known as it will ever be. */
 static void settle(struct tp_gate *g, int64_t ready_ns)
 {
@@ -100,7 +114,10 @@ static void settle(struct tp_gate *g, int64_t ready_ns)
         if (g->last_latch_ns != TP_GATE_NEVER)
             before = tp_vblank_nearest(&g->vblank, g->last_latch_ns);
         int64_t at = tp_gate_latch_of(g, &g->flights[0], ready_ns, before);
+        int64_t planned_ns = g->flights[0].latch_ns;
         g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, at);
+        if (planned_ns != TP_GATE_NEVER)
+            judge_latency(g, at > tp_vblank_nearest(&g->vblank, planned_ns));
         g->scheduled_ns[g->flights[0].id % TP_GATE_MEMORY] = g->last_latch_ns;
     }
     g->last_ready_ns = ready_ns;
@@ -125,7 +142,7 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
     struct tp_gate_frame *f = &g->frames[id % TP_GATE_MEMORY];
     *f = (struct tp_gate_frame){.id = id,
         .begin_ns = now_ns,
-        .gate_ns = tp_gate_max(tp_gate_max(p->grid_ns, release), p->now_ns),
+        .gate_ns = tp_gate_max(tp_gate_max(p->grid_ns, release), p->asked_ns),
         .start_ns = now_ns,
         .latch_ns = INT64_MAX,
         .commit_ns = TP_GATE_NEVER,
@@ -155,6 +172,8 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
             latch = tp_gate_max(latch, tp_gate_latch_from(g, now_ns + 1));
         f->latch_ns = tp_vblank_latch_ns(&g->vblank, latch);
     }
+    if (g->last_start_ns != TP_GATE_NEVER)
+        tp_cost_add(&g->cycle, tp_gate_max(p->asked_ns - g->last_start_ns, 0));
     g->clock = p->clock;
     g->has_clock = g->settings.mode != TP_GATE_OFF && (p->on_grid || g->settings.cap_mhz > 0);
     g->last_start_ns = now_ns;
@@ -235,20 +254,6 @@ static void count_cost(struct tp_gate *g, const struct tp_gate_flight *f, int64_
     fit_refreshes(g);
 }
 
-/* Latency alone starts so late that a miss may be its own doing: each makes it start earlier for a
- * while, as far as the grid, where vsync starts. */
-static void judge_latency(struct tp_gate *g, bool late)
-{
-    if (!late) {
-        g->extra_ns -= g->extra_ns / 256;
-        return;
-    }
-    int64_t period = tp_vblank_period_ns(&g->vblank);
-    g->extra_ns = g->extra_ns * 2 + period / 64;
-    if (g->extra_ns > period)
-        g->extra_ns = period;
-}
-
 void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns)
 {
     struct tp_gate_flight *fl = flight_of(g, frame);
@@ -258,7 +263,6 @@ void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns)
         f->ready_ns = ready_ns;
         g->counts.judged++;
         g->counts.gate_late += late;
-        judge_latency(g, late);
     }
     if (frame > g->last_told)
         g->last_told = frame;

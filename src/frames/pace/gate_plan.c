@@ -84,26 +84,27 @@ static int64_t next_latch(const struct tp_gate *g, int64_t last, struct tp_gate_
         p->clock = from + (tp_fine)n * g->vblank.period;
         return last + n;
     }
-    /* The clock goes on from where it was, if its frame was in time for that; within a refresh:
-     * what was missed is not repaid, and a clock of another cap does not run ahead. */
-    tp_fine clock = from;
-    if (g->has_clock && g->clock - from < g->vblank.period && from - g->clock < g->vblank.period) {
-        tp_fine off = g->clock - from, most = g->vblank.period / 2 + g->vblank.period / 8;
-        if (off <= most && off >= -most)
-            clock = g->clock;
-    }
+    /* The clock goes on from where it was. A frame that is late holds it up, but for the half
+     * refresh that it may always be off: what was missed is not repaid. */
+    tp_fine clock = g->has_clock ? g->clock : from;
+    tp_fine edge = g->vblank.period / 2 + g->vblank.period / 16;
+    if (clock < from - edge)
+        clock = from - edge;
+    if (clock > from + edge) /* another cap's */
+        clock = from;
     p->clock = clock + tp_cap_period(cap);
     return last + tp_cap_steps(from, p->clock, g->vblank.period);
 }
 
-/* CPU or GPU alone need longer for a frame than there is from one to the next. */
+/* The guest, with its waits for its own GPU, or that alone need longer for a frame than there is
+ * from one to the next. */
 static bool cannot_hold(const struct tp_gate *g, int64_t refreshes)
 {
     int64_t spacing = refreshes * tp_vblank_period_ns(&g->vblank);
     uint32_t cap = g->settings.cap_mhz;
     if (cap > 0 && tp_cap_lock(cap, g->vblank.nominal_ns) == 0)
         spacing = tp_fine_ns(tp_cap_period(cap));
-    return tp_cost_quantile(&g->cpu, 500) > spacing || tp_cost_quantile(&g->gpu, 500) > spacing;
+    return tp_cost_quantile(&g->cycle, 500) > spacing || tp_cost_quantile(&g->gpu, 500) > spacing;
 }
 
 static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_gate_plan *p)
@@ -128,10 +129,10 @@ static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_g
     return tp_gate_max(grid, latest - g->extra_ns);
 }
 
-void tp_gate_plan(
-    const struct tp_gate *g, int64_t now_ns, int64_t release_ns, bool gpu, struct tp_gate_plan *out)
+void tp_gate_plan(const struct tp_gate *g, int64_t asked_ns, int64_t now_ns, int64_t release_ns,
+    bool gpu, struct tp_gate_plan *out)
 {
-    *out = (struct tp_gate_plan){.now_ns = now_ns,
+    *out = (struct tp_gate_plan){.asked_ns = asked_ns,
         .start_ns = TP_GATE_NEVER,
         .grid_ns = TP_GATE_NEVER,
         .release_ns = release_ns,

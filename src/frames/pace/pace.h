@@ -45,7 +45,7 @@ const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g);
 void tp_gate_untimed(struct tp_gate *g);
 
 struct tp_gate_plan {
-    int64_t now_ns;   /* when it was first made */
+    int64_t asked_ns;
     int64_t start_ns; /* may be past: start at once */
     int64_t grid_ns;  /* what the grid, the cap or latency ask for; INT64_MIN: nothing */
     int64_t release_ns;
@@ -56,12 +56,13 @@ struct tp_gate_plan {
 };
 
 /*
- * When the next frame may start. release_ns: when its image is or will be free, INT64_MIN: it is.
- * gpu: the GPU waits for the release, and the CPU's part of the frame may come before it. Changes
- * nothing.
+ * When the next frame may start. asked_ns: when the guest asked for it; now, or earlier where it
+ * waited for its image or this is planned again. release_ns: when its image is or will be free,
+ * INT64_MIN: it is. gpu: the GPU waits for the release, and the CPU's part of the frame may come
+ * before it. Changes nothing.
  */
-void tp_gate_plan(const struct tp_gate *g, int64_t now_ns, int64_t release_ns, bool gpu,
-    struct tp_gate_plan *out);
+void tp_gate_plan(const struct tp_gate *g, int64_t asked_ns, int64_t now_ns, int64_t release_ns,
+    bool gpu, struct tp_gate_plan *out);
 /* The frame of this plan starts, now; with a wait of the GPU's, the effective start is taken from
  * the plan. Answers the frame's id, which is never 0. */
 uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t now_ns);

@@ -225,7 +225,7 @@ static bool book_before(struct world *w, struct frame *f)
     struct tp_gate_plan p;
     if (!w->c->book_first || g->booked)
         return true;
-    tp_gate_plan(g->gate, w->now, INT64_MIN, false, &p);
+    tp_gate_plan(g->gate, f->asked, w->now, INT64_MIN, false, &p);
     if (p.start_ns > w->now && g->asleep_until == NEVER) {
         g->wait = (struct tp_slots_wait){.board_index = -1, .fence = -1};
         sleep_until(w, p.start_ns);

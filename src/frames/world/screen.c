@@ -129,7 +129,8 @@ static void apply(struct world *w, uint64_t frame)
             f->image);
     }
     tp_notes_before_apply(s->notes, 0, serial, &layer, 1, w->now);
-    int r = tp_scan_publish(&w->scan, serial, TP_SCAN_FIFO, true, w->now);
+    enum tp_scan_kind kind = frame > 0 ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
+    int r = tp_scan_publish(&w->scan, serial, kind, true, w->now);
     tp_notes_after_apply(s->notes, 0, serial, r);
     if (r < 0 && frame > 0)
         w->out->drops++;
@@ -252,7 +253,7 @@ void crash_server(struct world *w)
     s->up = s->dead = false;
     uint64_t serial = ++s->serial;
     w->serials[serial % FRAMES] = 0;
-    tp_scan_publish(&w->scan, serial, TP_SCAN_FIFO, true, w->now);
+    tp_scan_publish(&w->scan, serial, TP_SCAN_MAILBOX, true, w->now);
     tp_slots_disconnected(w->guest.slots, w->now);
     tp_gate_untimed(w->guest.gate);
     poke_guest(w);

@@ -97,17 +97,18 @@ static void tell_ready(struct run *r)
 static void do_frame(struct run *r)
 {
     struct tp_gate_plan p;
+    int64_t asked = r->now;
     if (r->frame >= 4 && r->now < r->ready[r->frame % 4]) /* it has four images */
         r->now = r->ready[r->frame % 4];
     tell_timeline(r);
     tell_ready(r);
-    tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, asked, r->now, INT64_MIN, false, &p);
     for (int again = 0; p.start_ns > r->now && again < 3; again++) {
         assert_true(p.start_ns < r->now + SECOND);
         r->now = p.start_ns + r->sleep_late_ns;
         tell_timeline(r);
         tell_ready(r);
-        tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+        tp_gate_plan(r->gate, asked, r->now, INT64_MIN, false, &p);
         if (p.start_ns < r->now + MS)
             break;
     }
@@ -331,7 +332,7 @@ static void a_frame_that_comes_late_starts_at_once_and_joins_the_grid_again(void
     r->now += 20 * MS; /* the guest was busy */
     tell_timeline(r);
     tell_ready(r);
-    tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
     assert_true(p.start_ns <= r->now);
     go(r, 3);
     int64_t T = MHZ_NS / 60000, off = (r->starts[102] + LEAD - r->base) % T;
@@ -594,7 +595,7 @@ static void without_a_grid_the_clock_starts_frames(void **data)
         int64_t now = (10 + 1000 * variable) * SECOND, first = 0, last = 0;
         for (int i = 0; i < 45000; i++) {
             struct tp_gate_plan p;
-            tp_gate_plan(g, now, INT64_MIN, false, &p);
+            tp_gate_plan(g, now, now, INT64_MIN, false, &p);
             if (p.start_ns > now)
                 now = p.start_ns + 100000; /* wakes late */
             tp_gate_book(g, &p, now);
@@ -618,12 +619,12 @@ static void a_variable_rate_has_a_shortest_interval(void **data)
     struct tp_gate_plan p;
     assert_int_equal(tp_gate_create(&s, &g), 0);
     tp_gate_timeline(g, &t);
-    tp_gate_plan(g, 2 * SECOND, INT64_MIN, false, &p);
+    tp_gate_plan(g, 2 * SECOND, 2 * SECOND, INT64_MIN, false, &p);
     assert_true(p.start_ns <= 2 * SECOND);
     tp_gate_book(g, &p, 2 * SECOND);
-    tp_gate_plan(g, 2 * SECOND + MS, INT64_MIN, false, &p);
+    tp_gate_plan(g, 2 * SECOND + MS, 2 * SECOND + MS, INT64_MIN, false, &p);
     assert_int_equal(p.start_ns, 2 * SECOND + MHZ_NS / 120000);
-    tp_gate_plan(g, 2 * SECOND + 20 * MS, INT64_MIN, false, &p);
+    tp_gate_plan(g, 2 * SECOND + 20 * MS, 2 * SECOND + 20 * MS, INT64_MIN, false, &p);
     assert_true(p.start_ns <= 2 * SECOND + 20 * MS);
     tp_gate_destroy(g);
 }
@@ -699,9 +700,9 @@ static void off_paces_nothing(void **data)
     struct tp_gate_plan p;
     begin(r, TP_GATE_OFF, 30000);
     go(r, 100);
-    tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
     assert_int_equal(p.start_ns, INT64_MIN);
-    tp_gate_plan(r->gate, r->now, r->now + MS, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, r->now + MS, false, &p);
     assert_int_equal(p.start_ns, r->now + MS);
     end(r);
 }
@@ -777,7 +778,7 @@ static void without_any_timeline_nothing_is_held(void **data)
     struct tp_gate_plan p;
     assert_int_equal(tp_gate_create(&s, &g), 0);
     for (int i = 0; i < 10; i++) {
-        tp_gate_plan(g, SECOND + i, INT64_MIN, false, &p);
+        tp_gate_plan(g, SECOND + i, SECOND + i, INT64_MIN, false, &p);
         assert_int_equal(p.start_ns, INT64_MIN);
         tp_gate_book(g, &p, SECOND + i);
     }
@@ -794,17 +795,17 @@ static void the_start_is_the_later_of_grid_and_release(void **data)
     begin(r, TP_GATE_VSYNC, 0);
     go(r, 100);
     tell_ready(r);
-    tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
     int64_t grid = p.start_ns;
-    tp_gate_plan(r->gate, r->now, grid - MS, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, grid - MS, false, &p);
     assert_int_equal(p.start_ns, grid);
-    tp_gate_plan(r->gate, r->now, grid + 2 * MS, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, grid + 2 * MS, false, &p);
     assert_int_equal(p.start_ns, grid + 2 * MS);
     assert_int_equal(p.grid_ns, grid);
     /* With a wait of the GPU's, what the CPU does first comes before. */
-    tp_gate_plan(r->gate, r->now, grid + 2 * MS, true, &p);
+    tp_gate_plan(r->gate, r->now, r->now, grid + 2 * MS, true, &p);
     assert_int_equal(p.start_ns, grid);
-    tp_gate_plan(r->gate, r->now, grid + 5 * MS, true, &p);
+    tp_gate_plan(r->gate, r->now, r->now, grid + 5 * MS, true, &p);
     assert_int_equal(p.start_ns, grid + 2 * MS);
     end(r);
 }
@@ -818,7 +819,7 @@ static void the_schedule_is_booked_from_the_actual_start(void **data)
     begin(r, TP_GATE_VSYNC, 0);
     go(r, 100);
     tell_ready(r);
-    tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
     int64_t grid = p.start_ns, T = MHZ_NS / 60000;
     r->now = grid + 10 * MS; /* 12 ms are left of it: not to the next latch */
     uint64_t id = tp_gate_book(r->gate, &p, r->now);
@@ -827,7 +828,7 @@ static void the_schedule_is_booked_from_the_actual_start(void **data)
     assert_int_equal(f.start_ns, grid + 10 * MS);
     /* The next frame is for the refresh after that. */
     tp_gate_presented(r->gate, id, r->now + 3 * MS, r->now + 3 * MS);
-    tp_gate_plan(r->gate, r->now + 3 * MS, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, r->now + 3 * MS, r->now + 3 * MS, INT64_MIN, false, &p);
     assert_true(p.start_ns - (grid + 2 * T) < 1000 && p.start_ns - (grid + 2 * T) > -1000);
     end(r);
 }
@@ -842,11 +843,11 @@ static void an_abandoned_frame_leaves_its_refresh_to_the_next(void **data)
     go(r, 100);
     r->now = r->ready[99 % 4];
     tell_ready(r);
-    tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+    tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
     uint64_t id = tp_gate_book(r->gate, &p, p.start_ns);
     tp_gate_abandon(r->gate, id);
     assert_false(tp_gate_frame(r->gate, id, &f));
-    tp_gate_plan(r->gate, p.start_ns + MS, INT64_MIN, false, &q);
+    tp_gate_plan(r->gate, p.start_ns + MS, p.start_ns + MS, INT64_MIN, false, &q);
     assert_int_equal(q.start_ns, p.start_ns);
     end(r);
 }
@@ -866,7 +867,7 @@ static void a_late_guests_frame_began_at_the_present_before(void **data)
         struct tp_gate_plan p;
         r->now += 9 * MS; /* renders */
         tell_timeline(r);
-        tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+        tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
         if (p.start_ns > r->now)
             r->now = p.start_ns;
         id = tp_gate_book(r->gate, &p, r->now);
@@ -900,7 +901,7 @@ static void what_lies_between_ready_and_latch_is_learnt(void **data)
     int64_t missed = 0, compositor = 3 * MS, last = -1;
     for (int i = 0; i < 2000; i++) {
         tell_timeline(r);
-        tp_gate_plan(r->gate, r->now, INT64_MIN, false, &p);
+        tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
         if (p.start_ns > r->now)
             r->now = p.start_ns;
         uint64_t id = tp_gate_book(r->gate, &p, r->now);
