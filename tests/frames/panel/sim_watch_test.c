@@ -313,6 +313,21 @@ static void bands_that_the_beam_was_at_before_are_unwatched(void **state)
     assert_int_equal(counts.unwatched, 2 + 8);
 }
 
+/* The picture stays on the screen, and its owner draws in the blanking, which is no tear. */
+static void what_is_read_after_the_next_refresh_tells_nothing(void **state)
+{
+    (void)state;
+    start(TP_WATCH_SAMPLED);
+    begin();
+    go(2 * MS);
+    scribble(300, 0, WIDTH);
+    tp_watch_step(watch, begun + PERIOD);
+    assert_true(tp_watch_next(watch) == INT64_MAX);
+    assert_int_equal(n_tears, 0);
+    tp_watch_count(watch, &counts);
+    assert_int_equal(counts.unwatched, 6);
+}
+
 static void after_an_async_flip_the_rest_is_watched(void **state)
 {
     (void)state;
@@ -427,6 +442,7 @@ int main(void)
         CASE(of_parts_of_lines_most_are_found_and_in_full_all),
         CASE(a_late_reader_sees_less_and_never_what_is_not_there),
         CASE(bands_that_the_beam_was_at_before_are_unwatched),
+        CASE(what_is_read_after_the_next_refresh_tells_nothing),
         CASE(after_an_async_flip_the_rest_is_watched),
         CASE(lines_are_the_screens),
         CASE(cursors_and_what_cannot_be_read_are_left_out),
