@@ -180,7 +180,7 @@ static VkResult acquire(struct tp_icd_swapchain *c, uint64_t timeout, VkSemaphor
     if (r != VK_SUCCESS) {
         pthread_mutex_lock(&c->lock);
         tp_slots_returned(c->slots, acquired.image.slot, tp_icd_now_ns());
-        if (c->gate)
+        if (c->gate && acquired.frame)
             tp_gate_abandon(c->gate, acquired.frame);
         pthread_mutex_unlock(&c->lock);
         return r;

@@ -166,17 +166,24 @@ static int sync_file(struct tp_icd_device *d, struct tp_icd_image *image, VkResu
 
 /* --- to the target --- */
 
+/* It will not be shown: its image is free again. */
+static void give_up(struct tp_icd_swapchain *c, const struct tp_picture *p)
+{
+    pthread_mutex_lock(&c->lock);
+    if (!c->images[p->index].committed)
+        tp_slots_returned(c->slots, p->index, tp_icd_now_ns());
+    tp_icd_record_end(c, p->serial, NULL);
+    tp_icd_swapchain_wake(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 static VkResult hand_over(struct tp_icd_swapchain *c, const struct tp_picture *p)
 {
     int err = c->surface->target->ops->present(c->stream, p);
 
     if (!err)
         return VK_SUCCESS;
-    pthread_mutex_lock(&c->lock);
-    if (!c->images[p->index].committed)
-        tp_slots_returned(c->slots, p->index, tp_icd_now_ns());
-    tp_icd_record_end(c, p->serial, NULL);
-    pthread_mutex_unlock(&c->lock);
+    give_up(c, p);
     return tp_icd_swapchain_failed(c, err);
 }
 
@@ -216,11 +223,7 @@ static void work_on(struct tp_icd_swapchain *c, struct tp_queued *job)
     if (r != VK_SUCCESS) {
         if (r == VK_ERROR_DEVICE_LOST)
             atomic_store(&d->lost, true);
-        pthread_mutex_lock(&c->lock);
-        tp_slots_returned(c->slots, job->picture.index, tp_icd_now_ns());
-        tp_icd_record_end(c, job->picture.serial, NULL);
-        tp_icd_swapchain_wake(c);
-        pthread_mutex_unlock(&c->lock);
+        give_up(c, &job->picture);
         return;
     }
     image->fence_in_use = false;
@@ -372,9 +375,13 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
         if (r == VK_SUCCESS) {
             keep(c, image, &picture);
             r = hand_over(c, &picture);
+        } else {
+            give_up(c, &picture);
         }
     } else {
         r = give_to_worker(c, &picture);
+        if (r != VK_SUCCESS)
+            give_up(c, &picture);
     }
     return r == VK_SUCCESS && suboptimal ? VK_SUBOPTIMAL_KHR : r;
 }
