@@ -17,6 +17,8 @@ const struct tp_icd_extension_info tp_icd_extensions[] = {
     {VK_KHR_XLIB_SURFACE_EXTENSION_NAME, 6, TP_EXT_XLIB},
     {VK_KHR_DISPLAY_EXTENSION_NAME, 23, TP_EXT_DISPLAY},
     {VK_KHR_GET_DISPLAY_PROPERTIES_2_EXTENSION_NAME, 1, TP_EXT_DISPLAY2},
+    {VK_EXT_DIRECT_MODE_DISPLAY_EXTENSION_NAME, 1, TP_EXT_DIRECT_MODE},
+    {VK_EXT_ACQUIRE_DRM_DISPLAY_EXTENSION_NAME, 1, TP_EXT_ACQUIRE_DRM},
     {VK_KHR_SWAPCHAIN_EXTENSION_NAME, 70, TP_EXT_SWAPCHAIN},
     {VK_KHR_SWAPCHAIN_MUTABLE_FORMAT_EXTENSION_NAME, 1, TP_EXT_MUTABLE_FORMAT},
     {VK_EXT_SWAPCHAIN_MAINTENANCE_1_EXTENSION_NAME, 1, TP_EXT_SWAPCHAIN_MAINTENANCE1},
@@ -69,9 +71,7 @@ static const char *const hidden[] = {
     "VK_KHR_win32_surface",
     "VK_AMD_display_native_hdr",
     "VK_ANDROID_native_buffer",
-    "VK_EXT_acquire_drm_display",
     "VK_EXT_acquire_xlib_display",
-    "VK_EXT_direct_mode_display",
     "VK_EXT_directfb_surface",
     "VK_EXT_display_control",
     "VK_EXT_display_surface_counter",
@@ -144,7 +144,8 @@ uint64_t tp_icd_instance_offers(void)
     all |= TP_BIT(TP_EXT_XCB) | TP_BIT(TP_EXT_XLIB);
 #endif
 #ifdef TP_ICD_DISPLAY
-    all |= TP_BIT(TP_EXT_DISPLAY) | TP_BIT(TP_EXT_DISPLAY2);
+    all |= TP_BIT(TP_EXT_DISPLAY) | TP_BIT(TP_EXT_DISPLAY2) | TP_BIT(TP_EXT_DIRECT_MODE) |
+        TP_BIT(TP_EXT_ACQUIRE_DRM);
 #endif
     return all;
 }

@@ -24,6 +24,8 @@ enum tp_icd_extension {
     TP_EXT_XLIB,
     TP_EXT_DISPLAY,
     TP_EXT_DISPLAY2,
+    TP_EXT_DIRECT_MODE,
+    TP_EXT_ACQUIRE_DRM,
     TP_EXT_N_INSTANCE,
     /* of devices */
     TP_EXT_SWAPCHAIN = TP_EXT_N_INSTANCE,

@@ -106,7 +106,8 @@ struct tp_icd_instance {
     } vk;
     struct tp_icd_physical *physicals; /* a list, owned */
     struct tp_scanout *scanout; /* the scan-out connection (release.h); owned, once asked for */
-    pthread_mutex_t lock;       /* for the two above */
+    struct tp_icd_displays *displays; /* display.h; owned, once asked for */
+    pthread_mutex_t lock;             /* for the three above */
 };
 
 struct tp_icd_physical {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/icd/display.h"
 #include "frames/icd/enumerate.h"
 #include "frames/icd/internal.h"
 #include "frames/icd/map.h"
@@ -149,6 +150,7 @@ void tp_icd_instance_finish(struct tp_icd_instance *i)
         tp_map_remove(&physicals, p->handle);
         free(p);
     }
+    tp_icd_displays_finish(i->displays);
     tp_scanout_destroy(i->scanout);
 }
 
