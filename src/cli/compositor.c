@@ -73,7 +73,8 @@ static const struct tp_compositor COMPOSITORS[] = {
         .package = "gamescope",
         .elsewhere = "/usr/games/gamescope", /* Debian's; not in root's PATH */
         .args = {"--"},
-        .env = {SEAT, "WLR_LIBINPUT_NO_DEVICES=1", "TURNPIKE_TTY=1"},
+        .env = {SEAT, "WLR_LIBINPUT_NO_DEVICES=1", "TURNPIKE_TTY=1", "TURNPIKE_RENDER_NODE=1"},
+        .vulkan = true,
         .runs_command =
             true, /* its X server takes clients of its own user only: no never_as_root */
     },

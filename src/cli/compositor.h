@@ -16,6 +16,7 @@ struct tp_compositor {
     const char *env[8]; /* "NAME=value" */
     const char *config; /* written into a file, whose path follows the args; NULL: none */
     bool never_as_root, only_as_root;
+    bool vulkan;       /* it renders with Vulkan: gets our driver, and a render node for it */
     bool runs_command; /* it ends with a command of its own: a placeholder follows its arguments */
 };
 

@@ -18,7 +18,7 @@
 int tp_namespace_prepare(const struct tp_namespace *n, struct tp_error *e)
 {
     char made[PATH_MAX];
-    int r = tp_tree_make(n->tree, "", made, sizeof made);
+    int r = tp_tree_make(n->tree, "", n->render, made, sizeof made);
     if (r < 0)
         return tp_fail_errno(e, r, n->tree, "cannot be made");
     if (mkdir(n->mount, 0755) < 0 && errno != EEXIST)

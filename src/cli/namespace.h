@@ -2,6 +2,8 @@
 #ifndef TP_CLI_NAMESPACE_H
 #define TP_CLI_NAMESPACE_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 enum tp_namespace_mode {
@@ -15,6 +17,7 @@ struct tp_namespace {
     enum tp_namespace_mode mode;
     const char *tree;  /* what tp_namespace_prepare has made */
     const char *mount; /* an empty folder, to mount at meanwhile */
+    bool render;       /* the card has a render node, too */
 };
 
 /* Makes the tree of files that stands for the card, and the folder beside it. */

@@ -14,6 +14,7 @@
 #include "cli/children.h"
 #include "cli/compositor.h"
 #include "cli/display.h"
+#include "cli/guest.h"
 #include "cli/namespace.h"
 #include "cli/play_report.h"
 
@@ -29,6 +30,7 @@
 
 struct arguments {
     struct tp_display_options display;
+    struct tp_guest_options guest;
     const struct tp_compositor *compositor; /* NULL: the command is on the card itself */
     int64_t seconds;                        /* 0: until the command ends */
     enum tp_namespace_mode mode;
@@ -44,6 +46,7 @@ struct play {
     char *shim;
     struct tp_namespace namespace; /* of who uses the card; its strings are owned below */
     char *tree, *mount;
+    char *manifest; /* of our Vulkan driver; NULL: it is not there, and nobody asked for it */
     uid_t uid; /* of the compositor; 0: ours */
     gid_t gid;
     struct tp_display *display;
@@ -67,6 +70,8 @@ static int parse_one(int c, struct arguments *a)
     const struct tp_command *cmd = &tp_command_play;
     char names[128], *end;
     int r = tp_display_option(cmd, c, optarg, &a->display);
+    if (r < 0)
+        r = tp_guest_option(cmd, c, optarg, &a->guest);
     if (r >= 0)
         return r;
     switch (c) {
@@ -144,6 +149,21 @@ static void choose_user(struct play *p)
         p->uid = p->gid = USER_ID;
 }
 
+static bool wants_render_node(const struct arguments *a)
+{
+    const char *asked = getenv("TURNPIKE_RENDER_NODE");
+    return (a->compositor && a->compositor->vulkan) || (asked && !strcmp(asked, "1"));
+}
+
+/* Our Vulkan driver is for who can do without as well. */
+static int find_vulkan(struct play *p, struct tp_error *e)
+{
+    struct tp_error unsaid = {0};
+    bool must = tp_guest_asked(&p->a->guest) || (p->a->compositor && p->a->compositor->vulkan);
+    int r = tp_guest_prepare(p->folder, &p->manifest, must ? e : &unsaid);
+    return must ? r : 0;
+}
+
 static int make_folder(struct play *p, struct tp_error *e)
 {
     const char *place = p->uid ? "/tmp" : temp_place();
@@ -155,8 +175,10 @@ static int make_folder(struct play *p, struct tp_error *e)
         return tp_fail_errno(e, errno, p->folder, "cannot be given to user %u", (unsigned)p->uid);
     p->tree = tp_join(p->folder, "tree");
     p->mount = tp_join(p->folder, "sys");
-    p->namespace = (struct tp_namespace){p->a->mode, p->tree, p->mount};
+    p->namespace = (struct tp_namespace){p->a->mode, p->tree, p->mount, wants_render_node(p->a)};
     if (p->a->mode != TP_NAMESPACE_NO && tp_namespace_prepare(&p->namespace, e) < 0)
+        return e->err;
+    if (find_vulkan(p, e) < 0)
         return e->err;
     char *shim = tp_part_path("src/frames/shim/" SHIM, e);
     if (!shim || !p->uid) {
@@ -237,6 +259,8 @@ static int start_compositor(struct play *p, struct tp_error *e)
     add_card(p, &env);
     for (size_t i = 0; c->env[i]; i++)
         tp_cli_list_add(&env, c->env[i]);
+    if (c->vulkan)
+        tp_guest_add(&p->a->guest, p->manifest, NULL, &env, &p->strings);
     tp_cli_list_add(&env, keep(p, tp_asprintf("XDG_RUNTIME_DIR=%s", p->folder)));
     tp_cli_list_add(&env, "WAYLAND_DISPLAY");
     tp_cli_list_add(&env, "DISPLAY");
@@ -280,6 +304,9 @@ static int start_command(struct play *p, struct tp_error *e)
     } else {
         add_card(p, &env);
     }
+    if (p->manifest)
+        tp_guest_add(
+            &p->a->guest, p->manifest, tp_display_socket(p->display), &env, &p->strings);
     const struct tp_child child = {
         .argv = args.at,
         .env = env.at,
@@ -483,11 +510,14 @@ static int run(int argc, char **argv)
     free(p.tree);
     free(p.mount);
     free(p.shim);
+    free(p.manifest);
+    tp_guest_finish(&a.guest);
     return status;
 }
 
 static const struct option options[] = {
     TP_DISPLAY_OPTIONS,
+    TP_GUEST_OPTIONS,
     {"compositor", required_argument, NULL, 'C'},
     {"seconds", required_argument, NULL, 's'},
     {"namespace", required_argument, NULL, 'N'},
@@ -516,7 +546,7 @@ const struct tp_command tp_command_play = {
         "  --json FILE         frames, rate and tears as JSON; - for standard output\n"
         "  --assert            status 1 when a picture tore\n"
         "  --verbose           what the compositor says, at once; else only when it "
-        "failed\n" TP_DISPLAY_HELP
+        "failed\n" TP_GUEST_HELP TP_DISPLAY_HELP
         "\nExit status: the program's; 1 the compositor or the display failed, 2 wrong usage, 3\n"
         "something is missing on this machine, or the program could not be started.\n",
     .options = options,

@@ -288,8 +288,8 @@ void tp_kms_destroy(struct tp_kms *kms)
     free(kms);
 }
 
-int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
-                struct tp_kms_file **out)
+static int open_file(struct tp_kms *kms, bool privileged, bool render, int32_t pid, void *data,
+                     struct tp_kms_file **out)
 {
     *out = NULL;
     if (kms->n_files >= kms->limits.files)
@@ -299,8 +299,10 @@ int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
     f->data = data;
     f->pid = pid;
     f->privileged = f->authenticated = privileged;
+    f->render = render;
     f->account = tp_account_create(kms->limits.sync_fds);
-    tp_master_open(f);
+    if (!render)
+        tp_master_open(f);
     f->next = kms->files;
     if (f->next)
         f->next->prev = f;
@@ -308,6 +310,17 @@ int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
     kms->n_files++;
     *out = f;
     return 0;
+}
+
+int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
+                struct tp_kms_file **out)
+{
+    return open_file(kms, privileged, false, pid, data, out);
+}
+
+int tp_kms_open_render(struct tp_kms *kms, int32_t pid, void *data, struct tp_kms_file **out)
+{
+    return open_file(kms, false, true, pid, data, out);
 }
 
 void tp_kms_close(struct tp_kms_file *file)

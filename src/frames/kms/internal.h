@@ -392,7 +392,8 @@ struct tp_kms_file {
     void *data;
     int32_t pid;
     bool privileged, authenticated, is_master, was_master;
-    struct tp_master *master;       /* holds one of its references */
+    bool render;                    /* by the render node */
+    struct tp_master *master;       /* holds one of its references; NULL: by the render node */
     struct tp_master *magic_master; /* whose magic it is; not held, compared only */
     uint32_t magic;
     bool magic_used;

@@ -8,6 +8,7 @@
 #define MASTER    1u
 #define AUTH      2u
 #define ROOT      4u
+#define RENDER    8u /* no need: the render node may, too */
 #define ARG_BYTES 256u /* the largest struct's */
 
 static int nothing(struct tp_ioctl_call *c, void *arg)
@@ -31,16 +32,16 @@ struct request {
 };
 
 static const struct request REQUESTS[] = {
-    {DRM_IOCTL_VERSION, 0, tp_ioctl_query},
+    {DRM_IOCTL_VERSION, RENDER, tp_ioctl_query},
     {DRM_IOCTL_GET_UNIQUE, 0, tp_ioctl_get_unique},
     {DRM_IOCTL_GET_MAGIC, 0, tp_ioctl_get_magic},
     {DRM_IOCTL_GET_CLIENT, 0, tp_ioctl_get_client},
     {DRM_IOCTL_GET_STATS, 0, tp_ioctl_get_stats},
     {DRM_IOCTL_SET_VERSION, MASTER, tp_ioctl_set_version},
-    {DRM_IOCTL_GEM_CLOSE, 0, tp_ioctl_gem_close},
+    {DRM_IOCTL_GEM_CLOSE, RENDER, tp_ioctl_gem_close},
     {DRM_IOCTL_GEM_FLINK, AUTH, tp_ioctl_gem_flink},
     {DRM_IOCTL_GEM_OPEN, AUTH, tp_ioctl_gem_open},
-    {DRM_IOCTL_GET_CAP, 0, tp_ioctl_query},
+    {DRM_IOCTL_GET_CAP, RENDER, tp_ioctl_query},
     {DRM_IOCTL_SET_CLIENT_CAP, 0, tp_ioctl_client_cap},
     {DRM_IOCTL_SET_UNIQUE, AUTH | MASTER | ROOT, invalid},
     {DRM_IOCTL_AUTH_MAGIC, MASTER, tp_ioctl_auth_magic},
@@ -51,8 +52,8 @@ static const struct request REQUESTS[] = {
     {DRM_IOCTL_ADD_DRAW, AUTH | MASTER | ROOT, nothing},
     {DRM_IOCTL_RM_DRAW, AUTH | MASTER | ROOT, nothing},
     {DRM_IOCTL_FINISH, AUTH, nothing},
-    {DRM_IOCTL_PRIME_HANDLE_TO_FD, 0, tp_ioctl_prime_export},
-    {DRM_IOCTL_PRIME_FD_TO_HANDLE, 0, tp_ioctl_prime_import},
+    {DRM_IOCTL_PRIME_HANDLE_TO_FD, RENDER, tp_ioctl_prime_export},
+    {DRM_IOCTL_PRIME_FD_TO_HANDLE, RENDER, tp_ioctl_prime_import},
     {DRM_IOCTL_WAIT_VBLANK, 0, tp_ioctl_wait_vblank},
     {DRM_IOCTL_CRTC_GET_SEQUENCE, 0, tp_ioctl_get_sequence},
     {DRM_IOCTL_CRTC_QUEUE_SEQUENCE, 0, tp_ioctl_queue_sequence},
@@ -88,23 +89,23 @@ static const struct request REQUESTS[] = {
     {DRM_IOCTL_MODE_ATOMIC, MASTER, tp_ioctl_atomic},
     {DRM_IOCTL_MODE_CREATEPROPBLOB, 0, tp_ioctl_create_blob},
     {DRM_IOCTL_MODE_DESTROYPROPBLOB, 0, tp_ioctl_destroy_blob},
-    {DRM_IOCTL_SYNCOBJ_CREATE, 0, tp_ioctl_syncobj_create},
-    {DRM_IOCTL_SYNCOBJ_DESTROY, 0, tp_ioctl_syncobj_destroy},
-    {DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, 0, tp_ioctl_syncobj_export},
-    {DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, 0, tp_ioctl_syncobj_import},
-    {DRM_IOCTL_SYNCOBJ_WAIT, 0, tp_ioctl_syncobj_wait},
-    {DRM_IOCTL_SYNCOBJ_RESET, 0, tp_ioctl_syncobj_reset},
-    {DRM_IOCTL_SYNCOBJ_SIGNAL, 0, tp_ioctl_syncobj_signal},
+    {DRM_IOCTL_SYNCOBJ_CREATE, RENDER, tp_ioctl_syncobj_create},
+    {DRM_IOCTL_SYNCOBJ_DESTROY, RENDER, tp_ioctl_syncobj_destroy},
+    {DRM_IOCTL_SYNCOBJ_HANDLE_TO_FD, RENDER, tp_ioctl_syncobj_export},
+    {DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, RENDER, tp_ioctl_syncobj_import},
+    {DRM_IOCTL_SYNCOBJ_WAIT, RENDER, tp_ioctl_syncobj_wait},
+    {DRM_IOCTL_SYNCOBJ_RESET, RENDER, tp_ioctl_syncobj_reset},
+    {DRM_IOCTL_SYNCOBJ_SIGNAL, RENDER, tp_ioctl_syncobj_signal},
     {DRM_IOCTL_MODE_CREATE_LEASE, MASTER, tp_ioctl_lease},
     {DRM_IOCTL_MODE_LIST_LESSEES, MASTER, tp_ioctl_list_lessees},
     {DRM_IOCTL_MODE_GET_LEASE, MASTER, tp_ioctl_get_lease},
     {DRM_IOCTL_MODE_REVOKE_LEASE, MASTER, tp_ioctl_revoke_lease},
-    {DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, 0, tp_ioctl_syncobj_timeline_wait},
-    {DRM_IOCTL_SYNCOBJ_QUERY, 0, tp_ioctl_syncobj_query},
-    {DRM_IOCTL_SYNCOBJ_TRANSFER, 0, tp_ioctl_syncobj_transfer},
-    {DRM_IOCTL_SYNCOBJ_TIMELINE_SIGNAL, 0, tp_ioctl_syncobj_timeline_signal},
+    {DRM_IOCTL_SYNCOBJ_TIMELINE_WAIT, RENDER, tp_ioctl_syncobj_timeline_wait},
+    {DRM_IOCTL_SYNCOBJ_QUERY, RENDER, tp_ioctl_syncobj_query},
+    {DRM_IOCTL_SYNCOBJ_TRANSFER, RENDER, tp_ioctl_syncobj_transfer},
+    {DRM_IOCTL_SYNCOBJ_TIMELINE_SIGNAL, RENDER, tp_ioctl_syncobj_timeline_signal},
     {DRM_IOCTL_MODE_GETFB2, 0, tp_ioctl_get_fb2},
-    {DRM_IOCTL_SYNCOBJ_EVENTFD, 0, tp_ioctl_syncobj_eventfd},
+    {DRM_IOCTL_SYNCOBJ_EVENTFD, RENDER, tp_ioctl_syncobj_eventfd},
     {DRM_IOCTL_MODE_CLOSEFB, 0, tp_ioctl_close_fb},
 };
 
@@ -125,9 +126,11 @@ int tp_ioctl_dispatch(struct tp_kms_file *file, struct tp_drm_call *call, void *
         return -EINVAL;
     if (r->needs & ROOT && !file->privileged)
         return -EACCES;
-    if (r->needs & AUTH && !file->authenticated)
+    if (r->needs & AUTH && !file->authenticated && !file->render)
         return -EACCES;
     if (r->needs & MASTER && !tp_master_is(file))
+        return -EACCES;
+    if (file->render && !(r->needs & RENDER))
         return -EACCES;
     struct tp_ioctl_call c = {file->kms, file, call, waiter};
     size_t whole = _IOC_SIZE(r->request);

@@ -131,6 +131,9 @@ void tp_kms_destroy(struct tp_kms *kms);
  * kernel. -EMFILE past the limit. */
 int tp_kms_open(struct tp_kms *kms, bool privileged, int32_t pid, void *data,
                 struct tp_kms_file **out);
+/* The same by the render node: it has no master, shows nothing, and is refused (-EACCES) all but
+ * what shares buffers and fences. */
+int tp_kms_open_render(struct tp_kms *kms, int32_t pid, void *data, struct tp_kms_file **out);
 /* As the last close of the file: its buffers, blobs, framebuffers (with what they show switched
  * off) and events go. Its waiting calls are forgotten: ops.finish is not called for them, and their
  * tp_drm_call may go as soon as this has returned. */

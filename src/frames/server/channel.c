@@ -213,7 +213,7 @@ void tp_channel_add(struct tp_server *s, struct tp_connection *card, int fd)
     struct tp_hello hello = {
         .version = TP_WIRE_VERSION,
         .oldest = TP_WIRE_OLDEST,
-        .kind = TP_HELLO_CARD,
+        .kind = card->render ? TP_HELLO_RENDER : TP_HELLO_CARD,
         .client_caps = card->client_caps,
         .capabilities = card->snapshot ? TP_CAP_SNAPSHOT : 0,
     };

@@ -170,8 +170,15 @@ static void open_card(struct tp_server *s, struct tp_connection *c, const struct
     bool too_many = is_one_too_many(s, c, TP_CARD);
     bool privileged = c->uid == 0 || c->uid == geteuid();
     c->kind = TP_CARD;
-    c->snapshot = (hello->capabilities & TP_CAP_SNAPSHOT) != 0;
-    c->refused = too_many ? -EMFILE : tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
+    c->render = hello->kind == TP_HELLO_RENDER;
+    /* The block tells of modes and planes, which a render node has not. */
+    c->snapshot = (hello->capabilities & TP_CAP_SNAPSHOT) && !c->render;
+    if (too_many)
+        c->refused = -EMFILE;
+    else if (c->render)
+        c->refused = tp_kms_open_render(s->kms, (int32_t)c->pid, c, &c->file);
+    else
+        c->refused = tp_kms_open(s->kms, privileged, (int32_t)c->pid, c, &c->file);
 }
 
 static enum tp_connection_kind kind_of(const struct tp_hello *hello)
@@ -187,19 +194,24 @@ static enum tp_connection_kind kind_of(const struct tp_hello *hello)
     return TP_NEW;
 }
 
+static bool is_node(const struct tp_hello *hello)
+{
+    return hello->kind == TP_HELLO_CARD || hello->kind == TP_HELLO_RENDER;
+}
+
 static void take_hello(struct tp_server *s, struct tp_connection *c, struct tp_frame *f)
 {
     struct tp_hello hello;
     uint32_t version;
     int r = tp_hello_parse(f, &hello, &version);
-    if (r == -EPROTO && hello.kind == TP_HELLO_CARD) { /* its channels say so */
+    if (r == -EPROTO && is_node(&hello)) { /* its channels say so */
         c->kind = TP_CARD;
         c->refused = -EPROTO;
         return;
     }
     if (r == -EPROTO)
         tp_connection_drop(s, c, "it speaks no version that is understood here");
-    else if (r == 0 && hello.kind == TP_HELLO_CARD)
+    else if (r == 0 && is_node(&hello))
         open_card(s, c, &hello);
     else if (r == 0 && is_one_too_many(s, c, kind_of(&hello)))
         tp_connection_drop(s, c, "its process has too many connections");

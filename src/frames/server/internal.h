@@ -43,6 +43,7 @@ struct tp_connection {
     struct tp_kms_file *file; /* NULL: refused, and opening says the reason to its channels */
     int refused;              /* negative errno */
     bool snapshot;            /* it can read the shared block */
+    bool render;              /* by the render node */
     uint32_t client_caps;
     struct tp_channel_end *channels;
     unsigned n_channels;

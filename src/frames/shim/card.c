@@ -41,6 +41,7 @@ struct tp_card {
     uint64_t inode;  /* of the socket: the same open file has the same one everywhere */
     const struct tp_snapshot *snapshot; /* NULL: the server answers everything */
     struct tp_drm_fences fences;
+    bool render;                        /* its render node */
     atomic_bool gone;                   /* so is the server */
     atomic_uint ends_read;              /* how often its client has read the end since */
     _Atomic(uint32_t) client_caps; /* as in a tp_hello */
@@ -144,6 +145,7 @@ static int open_channel(struct tp_card *c, int fd, struct tp_channel *channel, b
         if (caps & 1u << DRM_CLIENT_CAP_ATOMIC)
             caps |= ATOMIC_TOO;
         atomic_store(&c->client_caps, caps);
+        c->render = hello.hello.kind == TP_HELLO_RENDER;
         if (hello.snapshot >= 0 && (hello.hello.capabilities & TP_CAP_SNAPSHOT))
             take_snapshot(c, hello.snapshot);
     }
@@ -235,11 +237,11 @@ static int read_refusal(int fd)
     return -ENODEV;
 }
 
-int tp_card_open(int flags)
+static int open_node(int flags, enum tp_hello_kind kind)
 {
     const struct tp_shim_config *config = tp_shim_config();
     struct tp_hello hello = {.version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST,
-                             .kind = TP_HELLO_CARD, .capabilities = TP_CAP_SNAPSHOT};
+                             .kind = kind, .capabilities = TP_CAP_SNAPSHOT};
     struct iovec part = {&hello, sizeof hello};
     struct tp_card *card;
     int fd, r;
@@ -274,6 +276,21 @@ int tp_card_open(int flags)
         return r;
     }
     return fd;
+}
+
+int tp_card_open(int flags)
+{
+    return open_node(flags, TP_HELLO_CARD);
+}
+
+int tp_card_open_render(int flags)
+{
+    return open_node(flags, TP_HELLO_RENDER);
+}
+
+bool tp_card_is_render(const struct tp_card *c)
+{
+    return c->render;
 }
 
 static bool leads_to_the_server(int fd)

@@ -13,6 +13,8 @@ struct tp_card;
 
 /* Connects: the new descriptor. flags: O_CLOEXEC and O_NONBLOCK count. -ENODEV: there is no server. */
 int tp_card_open(int flags);
+/* The same by the render node. */
+int tp_card_open_render(int flags);
 
 /*
  * The card that a descriptor is, held until tp_card_put; NULL: none. One that this process has not
@@ -34,6 +36,9 @@ bool tp_card_is_still(struct tp_card *card, int fd);
  * reading takes its time here: event loops that ignore the error are woken for ever by the hang-up.
  */
 bool tp_card_read_end(int fd);
+
+/* Was it opened by the render node? */
+bool tp_card_is_render(const struct tp_card *card);
 
 /* fd: one of the card's. */
 int tp_card_ioctl(struct tp_card *card, int fd, unsigned long request, void *arg);

@@ -51,12 +51,13 @@ static void read_tree(struct tp_shim_config *c)
 
 static void read_all(void)
 {
-    const char *tty = getenv("TURNPIKE_TTY");
+    const char *tty = getenv("TURNPIKE_TTY"), *render = getenv("TURNPIKE_RENDER_NODE");
 
     tp_real_find_all();
     read_address(&config);
     read_tree(&config);
     config.tty = tty && !strcmp(tty, "1");
+    config.render = render && !strcmp(render, "1");
     /* libudev otherwise insists that what is below /sys is a sysfs. */
     if (config.server_bytes > 0)
         setenv("SYSTEMD_DEVICE_VERIFY_SYSFS", "0", 0);

@@ -13,6 +13,7 @@ struct tp_shim_config {
     char tree[256];         /* TURNPIKE_TREE; "": one is made (tree.h) */
     char tree_place[256];   /* the folder that it is made in */
     bool tty;               /* TURNPIKE_TTY=1: virtual consoles are played (tty.h) */
+    bool render;            /* TURNPIKE_RENDER_NODE=1: /dev/dri/renderD128 is there too */
 };
 
 /* NULL while the library is still being loaded. */

@@ -20,6 +20,7 @@
 #include "frames/shim/tty.h"
 
 #define CARD_PATH "/dev/dri/card0"
+#define RENDER_PATH "/dev/dri/renderD128"
 
 typedef int (*openat_call)(int dir, const char *path, int flags, ...);
 
@@ -34,11 +35,14 @@ static int open_any(openat_call next, int dir, const char *path, int flags, mode
     char place[PATH_MAX];
     bool only_path = flags & O_PATH, folder = flags & O_DIRECTORY;
     int kept = errno;
+    enum tp_path where = tp_tree_find(dir, path, folder && !only_path, place);
 
-    switch (tp_tree_find(dir, path, folder && !only_path, place)) {
+    switch (where) {
     case TP_PATH_CARD:
+    case TP_PATH_RENDER:
         if (!only_path && !folder)
-            return tp_answer(tp_card_open(flags), kept);
+            return tp_answer(where == TP_PATH_RENDER ? tp_card_open_render(flags)
+                                                     : tp_card_open(flags), kept);
         return fresh(next(AT_FDCWD, place, flags, mode));
     case TP_PATH_TTY:
         if (!only_path)
@@ -109,6 +113,7 @@ static const char *lead(int *dir, const char *path, bool listing, char place[PAT
     switch (tp_tree_find(*dir, path, listing, place)) {
     case TP_PATH_TREE:
     case TP_PATH_CARD:
+    case TP_PATH_RENDER:
         *dir = AT_FDCWD;
         return place;
     case TP_PATH_TTY:
@@ -200,13 +205,15 @@ static ssize_t rename_own(const char *path, char *out, size_t room, ssize_t n)
 {
     char name[PATH_MAX];
     size_t len;
+    struct tp_card *card;
     int fd;
 
     if (n <= 0 || strncmp(path, "/proc/self/fd/", 14) || path[14] < '0' || path[14] > '9')
         return n;
     fd = atoi(path + 14);
-    if (tp_card_is_known(fd)) {
-        strcpy(name, CARD_PATH);
+    if (tp_card_is_known(fd) && (card = tp_card_get(fd))) {
+        strcpy(name, tp_card_is_render(card) ? RENDER_PATH : CARD_PATH);
+        tp_card_put(card);
     } else {
         if ((size_t)n >= sizeof name || out[0] != '/')
             return n;
@@ -257,6 +264,7 @@ static bool access_own(int *dir, const char **path, int mode, char place[PATH_MA
 {
     switch (tp_tree_find(*dir, *path, false, place)) {
     case TP_PATH_CARD:
+    case TP_PATH_RENDER:
     case TP_PATH_TTY:
         *r = mode & X_OK ? -1 : 0;
         if (*r < 0)

@@ -1,4 +1,4 @@
-/* The stat family: the card's node and its open descriptors are a character device. */
+/* The stat family: the card's nodes and their open descriptors are character devices. */
 #include "frames/shim/preload.h"
 
 #include <fcntl.h>
@@ -34,9 +34,9 @@ static bool fd_device(int fd, bool socket, unsigned *major_out, unsigned *minor_
     }
     if (!socket || !(card = tp_card_get(fd)))
         return false;
-    tp_card_put(card);
     *major_out = TP_CARD_MAJOR;
-    *minor_out = TP_CARD_MINOR;
+    *minor_out = tp_card_is_render(card) ? TP_RENDER_MINOR : TP_CARD_MINOR;
+    tp_card_put(card);
     return true;
 }
 
@@ -50,7 +50,7 @@ static bool fd_device(int fd, bool socket, unsigned *major_out, unsigned *minor_
         out->st_nlink = 1;                                                                         \
         out->st_size = 0;                                                                          \
         out->st_blocks = 0;                                                                        \
-        if (major_n == TP_CARD_MAJOR && tp_tree_card(&device, &inode)) {                           \
+        if (major_n == TP_CARD_MAJOR && tp_tree_node(minor_n, &device, &inode)) {                  \
             out->st_dev = (__typeof__(out->st_dev))device;                                         \
             out->st_ino = (__typeof__(out->st_ino))inode;                                          \
         }                                                                                          \
@@ -64,8 +64,8 @@ static bool fd_device(int fd, bool socket, unsigned *major_out, unsigned *minor_
             return r;                                                                              \
         if (fd_device(fd, S_ISSOCK(out->st_mode), &major_n, &minor_n))                             \
             make_##type##_node(out, major_n, minor_n);                                             \
-        else if (tp_tree_is_card(out->st_dev, out->st_ino))                                        \
-            make_##type##_node(out, TP_CARD_MAJOR, TP_CARD_MINOR);                                 \
+        else if (tp_tree_is_node(out->st_dev, out->st_ino, &minor_n))                              \
+            make_##type##_node(out, TP_CARD_MAJOR, minor_n);                                       \
         errno = kept;                                                                              \
         return 0;                                                                                  \
     }                                                                                              \
@@ -73,11 +73,12 @@ static bool fd_device(int fd, bool socket, unsigned *major_out, unsigned *minor_
     {                                                                                              \
         char place[PATH_MAX];                                                                      \
         enum tp_path where = tp_tree_find(dir, path, false, place);                                \
+        unsigned minor_n;                                                                          \
         int r;                                                                                     \
                                                                                                    \
         if (is_empty(path) && (flags & AT_EMPTY_PATH) && dir >= 0)                                 \
             return fstat_name(dir, out);                                                           \
-        if (where == TP_PATH_TREE || where == TP_PATH_CARD)                                        \
+        if (where == TP_PATH_TREE || where == TP_PATH_CARD || where == TP_PATH_RENDER)             \
             r = TP_REAL(fstatat_name)(AT_FDCWD, place, out, flags);                                \
         else if (where == TP_PATH_TTY)                                                             \
             r = TP_REAL(fstatat_name)(AT_FDCWD, "/dev/null", out, flags);                          \
@@ -85,8 +86,8 @@ static bool fd_device(int fd, bool socket, unsigned *major_out, unsigned *minor_
             r = TP_REAL(fstatat_name)(dir, path, out, flags);                                      \
         if (r == 0 && where == TP_PATH_TTY)                                                        \
             make_##type##_node(out, TTY_MAJOR, (unsigned char)place[0]);                           \
-        else if (r == 0 && tp_tree_is_card(out->st_dev, out->st_ino))                              \
-            make_##type##_node(out, TP_CARD_MAJOR, TP_CARD_MINOR);                                 \
+        else if (r == 0 && tp_tree_is_node(out->st_dev, out->st_ino, &minor_n))                    \
+            make_##type##_node(out, TP_CARD_MAJOR, minor_n);                                       \
         return r;                                                                                  \
     }                                                                                              \
     TP_EXPORT int stat_name(const char *path, struct type *out)                                    \
@@ -143,7 +144,7 @@ TP_EXPORT int statx(int dir, const char *path, int flags, unsigned mask, struct 
     bool node;
     int r, kept;
 
-    if (where == TP_PATH_TREE || where == TP_PATH_CARD)
+    if (where == TP_PATH_TREE || where == TP_PATH_CARD || where == TP_PATH_RENDER)
         r = TP_REAL(statx)(AT_FDCWD, place, flags, mask, out);
     else if (where == TP_PATH_TTY)
         r = TP_REAL(statx)(AT_FDCWD, "/dev/null", flags, mask, out);
@@ -157,7 +158,8 @@ TP_EXPORT int statx(int dir, const char *path, int flags, unsigned mask, struct 
         minor_n = (unsigned char)place[0];
         node = true;
     } else {
-        node = tp_tree_is_card(makedev(out->stx_dev_major, out->stx_dev_minor), out->stx_ino) ||
+        node = tp_tree_is_node(makedev(out->stx_dev_major, out->stx_dev_minor), out->stx_ino,
+                               &minor_n) ||
                (dir >= 0 && is_empty(path) &&
                 fd_device(dir, S_ISSOCK(out->stx_mode), &major_n, &minor_n));
     }
@@ -167,7 +169,7 @@ TP_EXPORT int statx(int dir, const char *path, int flags, unsigned mask, struct 
         out->stx_rdev_minor = minor_n;
         out->stx_nlink = 1;
         out->stx_size = out->stx_blocks = 0;
-        if (major_n == TP_CARD_MAJOR && tp_tree_card(&device, &inode)) {
+        if (major_n == TP_CARD_MAJOR && tp_tree_node(minor_n, &device, &inode)) {
             out->stx_dev_major = major(device);
             out->stx_dev_minor = minor(device);
             out->stx_ino = inode;

@@ -15,24 +15,27 @@
 static struct {
     char path[PATH_MAX / 2]; /* canonical, without a slash at its end */
     size_t bytes;
-    uint64_t card_device, card_inode;
+    uint64_t device;
+    uint64_t card_inode, render_inode; /* render: 0, there is none */
 } tree;
 static atomic_int state; /* 0: not looked for yet, 1: being made, 2: there, 3: there cannot be one */
 
 static bool make_tree(const struct tp_shim_config *c)
 {
-    char card[PATH_MAX];
+    char node[PATH_MAX];
     struct stat st;
-    int n;
 
-    if (tp_tree_make(c->tree, c->tree_place, tree.path, sizeof tree.path) < 0)
+    if (tp_tree_make(c->tree, c->tree_place, c->render, tree.path, sizeof tree.path) < 0)
         return false;
     tree.bytes = strlen(tree.path);
-    n = snprintf(card, sizeof card, "%s/dev/dri/card0", tree.path);
-    if (n >= (int)sizeof card || TP_REAL(fstatat)(AT_FDCWD, card, &st, 0) < 0)
+    snprintf(node, sizeof node, "%s/dev/dri/card0", tree.path);
+    if (TP_REAL(fstatat)(AT_FDCWD, node, &st, 0) < 0)
         return false;
-    tree.card_device = st.st_dev;
+    tree.device = st.st_dev;
     tree.card_inode = st.st_ino;
+    snprintf(node, sizeof node, "%s/dev/dri/renderD128", tree.path);
+    if (c->render && TP_REAL(fstatat)(AT_FDCWD, node, &st, 0) == 0)
+        tree.render_inode = st.st_ino;
     return true;
 }
 
@@ -112,9 +115,13 @@ static bool below_ours(const char *path)
         "/sys/devices/platform/turnpike",
         "/sys/bus/platform/devices/turnpike",
         "/run/udev/data/c226:0",
+        /* Where it is asked for; else they are the machine's. */
+        "/sys/dev/char/226:128",
+        "/run/udev/data/c226:128",
     };
+    const struct tp_shim_config *c = tp_shim_config();
 
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+    for (size_t i = 0; i < sizeof ours / sizeof *ours - (c && c->render ? 0 : 2); i++) {
         if (starts_with(path, ours[i]))
             return true;
     }
@@ -159,6 +166,8 @@ static enum tp_path judge(const char *full, const char *path, bool listing, bool
 {
     if (!strcmp(full, "/dev/dri/card0"))
         return TP_PATH_CARD;
+    if (!strcmp(full, "/dev/dri/renderD128") && ready() && tree.render_inode)
+        return TP_PATH_RENDER;
     if (inside)
         return TP_PATH_REAL;
     if (below_ours(full) || !strcmp(full, "/dev/dri") || lacking)
@@ -220,18 +229,25 @@ enum tp_path tp_tree_find(int dir, const char *path, bool listing, char out[PATH
     return r;
 }
 
-bool tp_tree_is_card(uint64_t device, uint64_t inode)
+bool tp_tree_is_node(uint64_t device, uint64_t inode, unsigned *minor)
 {
-    return atomic_load_explicit(&state, memory_order_acquire) == 2 && inode == tree.card_inode &&
-           device == tree.card_device;
+    if (atomic_load_explicit(&state, memory_order_acquire) != 2 || device != tree.device)
+        return false;
+    if (inode == tree.card_inode)
+        *minor = TP_CARD_MINOR;
+    else if (tree.render_inode && inode == tree.render_inode)
+        *minor = TP_RENDER_MINOR;
+    else
+        return false;
+    return true;
 }
 
-bool tp_tree_card(uint64_t *device, uint64_t *inode)
+bool tp_tree_node(unsigned minor, uint64_t *device, uint64_t *inode)
 {
-    if (!ready())
+    if (!ready() || (minor == TP_RENDER_MINOR && !tree.render_inode))
         return false;
-    *device = tree.card_device;
-    *inode = tree.card_inode;
+    *device = tree.device;
+    *inode = minor == TP_RENDER_MINOR ? tree.render_inode : tree.card_inode;
     return true;
 }
 

@@ -14,11 +14,13 @@
 
 #define TP_CARD_MAJOR 226
 #define TP_CARD_MINOR 0
+#define TP_RENDER_MINOR 128
 
 enum tp_path {
     TP_PATH_REAL, /* not ours */
     TP_PATH_TREE, /* in the tree: out */
     TP_PATH_CARD, /* the card's node; out: what stands for it in the tree */
+    TP_PATH_RENDER, /* the same of its render node, where one is asked for */
     TP_PATH_TTY,  /* a console that is played; out: its number at [0] */
 };
 
@@ -28,11 +30,11 @@ enum tp_path {
  */
 enum tp_path tp_tree_find(int dir, const char *path, bool listing, char out[PATH_MAX]);
 
-/* Is this file the one that stands for the card? */
-bool tp_tree_is_card(uint64_t device, uint64_t inode);
+/* Is this file one that stands for a node of the card? Then *minor is the node's. */
+bool tp_tree_is_node(uint64_t device, uint64_t inode, unsigned *minor);
 
-/* Its device and inode; false while there is no tree. */
-bool tp_tree_card(uint64_t *device, uint64_t *inode);
+/* The device and inode of the file that stands for a node; false: there is none. */
+bool tp_tree_node(unsigned minor, uint64_t *device, uint64_t *inode);
 
 /* Takes the tree's own place out of the front of an absolute path, in place: what the client knows. */
 void tp_tree_hide(char *path);

@@ -21,6 +21,7 @@ static const char *const folders[] = {
     "dev", "dev/dri", "run", "run/udev", "run/udev/data", "sys", "sys/bus", "sys/bus/platform",
     "sys/bus/platform/devices", "sys/class", "sys/class/drm", "sys/dev", "sys/dev/char",
     "sys/devices", "sys/devices/platform", DEVICE, DEVICE "/drm", DEVICE "/drm/card0",
+    DEVICE "/drm/renderD128",
 };
 
 static const struct {
@@ -37,6 +38,13 @@ static const struct {
     {DEVICE "/drm/card0/dev", "226:0\n"},
     {DEVICE "/drm/card0/uevent", "MAJOR=226\nMINOR=0\nDEVNAME=dri/card0\nDEVTYPE=drm_minor\n"},
     {"sys/class/drm/version", "drm 1.1.0 20060810\n"},
+    {"dev/dri/renderD128", ""},
+    {"run/udev/data/c226:128",
+     "I:1\nE:ID_PATH=platform-turnpike\nE:ID_PATH_TAG=platform-turnpike\nG:uaccess\nQ:uaccess\n"
+     "V:1\n"},
+    {DEVICE "/drm/renderD128/dev", "226:128\n"},
+    {DEVICE "/drm/renderD128/uevent",
+     "MAJOR=226\nMINOR=128\nDEVNAME=dri/renderD128\nDEVTYPE=drm_minor\n"},
 };
 
 static const struct {
@@ -48,7 +56,16 @@ static const struct {
     {"sys/bus/platform/devices/turnpike", "../../../devices/platform/turnpike"},
     {"sys/class/drm/card0", "../../devices/platform/turnpike/drm/card0"},
     {"sys/dev/char/226:0", "../../devices/platform/turnpike/drm/card0"},
+    {DEVICE "/drm/renderD128/device", "../../../turnpike"},
+    {DEVICE "/drm/renderD128/subsystem", "../../../../../class/drm"},
+    {"sys/class/drm/renderD128", "../../devices/platform/turnpike/drm/renderD128"},
+    {"sys/dev/char/226:128", "../../devices/platform/turnpike/drm/renderD128"},
 };
+
+static bool is_render(const char *path)
+{
+    return strstr(path, "renderD128") || strstr(path, "226:128");
+}
 
 static int write_file(int root, const char *path, const char *text)
 {
@@ -102,18 +119,22 @@ static void link_classes(int root, bool there)
         TP_REAL(close)(fd);
 }
 
-static int fill(int root)
+static int fill(int root, bool render)
 {
     int r = 0;
 
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        if (mkdirat(root, folders[i], 0755) < 0)
+        if ((render || !is_render(folders[i])) && mkdirat(root, folders[i], 0755) < 0)
             return -errno;
     }
-    for (size_t i = 0; r == 0 && i < sizeof files / sizeof *files; i++)
-        r = write_file(root, files[i].path, files[i].text);
-    for (size_t i = 0; r == 0 && i < sizeof links / sizeof *links; i++)
-        r = symlinkat(links[i].to, root, links[i].path) < 0 ? -errno : 0;
+    for (size_t i = 0; r == 0 && i < sizeof files / sizeof *files; i++) {
+        if (render || !is_render(files[i].path))
+            r = write_file(root, files[i].path, files[i].text);
+    }
+    for (size_t i = 0; r == 0 && i < sizeof links / sizeof *links; i++) {
+        if (render || !is_render(links[i].path))
+            r = symlinkat(links[i].to, root, links[i].path) < 0 ? -errno : 0;
+    }
     if (r == 0)
         link_classes(root, true);
     return r;
@@ -143,7 +164,7 @@ static int check(const char *path)
     return 0;
 }
 
-static int make(const char *path)
+static int make(const char *path, bool render)
 {
     char fresh[PATH_MAX];
     int n, root, r;
@@ -160,7 +181,7 @@ static int make(const char *path)
     root = TP_REAL(open)(fresh, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (root < 0)
         return -errno;
-    r = fill(root);
+    r = fill(root, render);
     /* Onto an empty folder this works too; where another was quicker, that one is as good. */
     if (r == 0 && rename(fresh, path) < 0 && errno != EEXIST && errno != ENOTEMPTY)
         r = -errno;
@@ -174,7 +195,7 @@ static int make(const char *path)
     return r;
 }
 
-static int make_at(const char *given, const char *place, char *out, size_t room)
+static int make_at(const char *given, const char *place, bool render, char *out, size_t room)
 {
     char path[PATH_MAX], card[PATH_MAX];
     int n, r;
@@ -182,11 +203,12 @@ static int make_at(const char *given, const char *place, char *out, size_t room)
     if (*given)
         n = snprintf(path, sizeof path, "%s", given);
     else
-        n = snprintf(path, sizeof path, "%s/" LAYOUT "-%ld", place, (long)geteuid());
+        n = snprintf(path, sizeof path, "%s/" LAYOUT "%s-%ld", place, render ? "-render" : "",
+                     (long)geteuid());
     if (n >= (int)sizeof path || snprintf(card, sizeof card, "%s/dev/dri/card0", path) >=
                                      (int)sizeof card)
         return -ENAMETOOLONG;
-    r = TP_REAL(access)(card, F_OK) < 0 ? make(path) : 0;
+    r = TP_REAL(access)(card, F_OK) < 0 ? make(path, render) : 0;
     if (r == 0)
         r = check(path);
     if (r < 0)
@@ -197,9 +219,9 @@ static int make_at(const char *given, const char *place, char *out, size_t room)
     return 0;
 }
 
-int tp_tree_make(const char *given, const char *place, char *out, size_t room)
+int tp_tree_make(const char *given, const char *place, bool render, char *out, size_t room)
 {
-    int r = make_at(given, place, out, room);
+    int r = make_at(given, place, render, out, room);
 
-    return r < 0 && !*given ? make_at("", "/tmp", out, room) : r;
+    return r < 0 && !*given ? make_at("", "/tmp", render, out, room) : r;
 }

@@ -28,6 +28,7 @@ enum tp_hello_kind {
     TP_HELLO_SCANOUT = 2, /* a guest's ICD: board, notes, timeline */
     TP_HELLO_CONTROL = 3, /* top, and other tools */
     TP_HELLO_HOTPLUG = 4, /* gets a THPL whenever an output came, went or has other modes; says nothing */
+    TP_HELLO_RENDER = 5,  /* an open /dev/dri/renderD128: as a card, without snapshot */
 };
 
 /* Bits of capabilities. */

@@ -1,0 +1,146 @@
+#include "cli/guest.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fs.h"
+#include "base/parts.h"
+
+#define MAX_FPS    10000
+#define MAX_IMAGES 64 /* TP_SLOTS_MAX */
+
+static bool is_among(const char *value, const char *const *words)
+{
+    for (; *words; words++)
+        if (!strcmp(value, *words))
+            return true;
+    return false;
+}
+
+static int take_driver(const struct tp_command *cmd, const char *value, struct tp_guest_options *o)
+{
+    free(o->driver_path);
+    o->driver_path = realpath(value, NULL);
+    if (!o->driver_path)
+        return tp_cli_usage(cmd, "--driver '%s': %s", value, strerror(errno));
+    o->driver = o->driver_path;
+    return 0;
+}
+
+int tp_guest_option(
+    const struct tp_command *cmd, int c, const char *value, struct tp_guest_options *o)
+{
+    static const char *const gates[] = {"off", "vsync", "cap", "latency", NULL};
+    static const char *const switches[] = {"on", "off", NULL};
+    char *end;
+    switch (c) {
+    case 'X':
+        return take_driver(cmd, value, o);
+    case 'g':
+        o->gate = value;
+        return is_among(value, gates)
+            ? 0
+            : tp_cli_usage(cmd, "--gate is off, vsync, cap or latency");
+    case 'c': {
+        double fps = strtod(value, &end);
+        o->cap = value;
+        return end != value && !*end && fps > 0 && fps <= MAX_FPS
+            ? 0
+            : tp_cli_usage(cmd, "--cap is frames a second, up to %d", MAX_FPS);
+    }
+    case 'i': {
+        long n = strtol(value, &end, 10);
+        o->images = value;
+        return end != value && !*end && n >= 1 && n <= MAX_IMAGES
+            ? 0
+            : tp_cli_usage(cmd, "--images is a whole number from 1 to %d", MAX_IMAGES);
+    }
+    case 'F':
+        o->release_fence = strcmp(value, "on") ? "0" : "1";
+        return is_among(value, switches) ? 0 : tp_cli_usage(cmd, "--release-fence is on or off");
+    default:
+        return -1;
+    }
+}
+
+bool tp_guest_asked(const struct tp_guest_options *o)
+{
+    return o->driver || o->gate || o->cap || o->images || o->release_fence;
+}
+
+void tp_guest_finish(struct tp_guest_options *o)
+{
+    free(o->driver_path);
+    *o = (struct tp_guest_options){0};
+}
+
+int tp_guest_prepare(const char *folder, char **manifest, struct tp_error *e)
+{
+    *manifest = NULL;
+    char *library = tp_part_path("src/frames/icd/libvulkan_turnpike.so", e);
+    if (!library)
+        return e->err;
+    json_t *j = json_pack("{s:s, s:{s:s, s:s}}", "file_format_version", "1.0.1", "ICD",
+        "library_path", library, "api_version", "1.3.239");
+    char *text = j ? json_dumps(j, JSON_INDENT(4)) : NULL;
+    char *path = tp_join(folder, "turnpike_icd.json");
+    int r = text ? tp_write_file(path, text, strlen(text), 0644, e)
+                 : tp_fail(e, TP_STATUS_INPUT, -EINVAL, library, "move turnpike elsewhere",
+                       "the path is no UTF-8");
+    json_decref(j);
+    free(text);
+    free(library);
+    if (r == 0)
+        *manifest = path;
+    else
+        free(path);
+    return r;
+}
+
+static void add(
+    struct tp_cli_list *env, struct tp_cli_list *owned, const char *name, const char *value)
+{
+    char *s = tp_asprintf("%s=%s", name, value);
+    tp_cli_list_add(owned, s);
+    tp_cli_list_add(env, s);
+}
+
+/* The driver that the loader would have taken by the caller's word: the first file of its list.
+ * Ours takes its place there. Caller frees; NULL: nothing was said. */
+static char *driver_of_loader(void)
+{
+    static const char *const lists[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *list = getenv(lists[i]);
+        if (list && *list)
+            return tp_asprintf("%.*s", (int)strcspn(list, ":"), list);
+    }
+    return NULL;
+}
+
+void tp_guest_add(const struct tp_guest_options *o, const char *manifest, const char *server,
+    struct tp_cli_list *env, struct tp_cli_list *owned)
+{
+    const char *below = getenv("TURNPIKE_DRIVER");
+    char *loaders = o->driver || (below && *below) ? NULL : driver_of_loader();
+    add(env, owned, "VK_DRIVER_FILES", manifest);
+    add(env, owned, "VK_ICD_FILENAMES", manifest); /* for loaders before 1.3.207 */
+    if (o->driver || loaders)
+        add(env, owned, "TURNPIKE_DRIVER", o->driver ? o->driver : loaders);
+    free(loaders);
+    if (!server)
+        return;
+    add(env, owned, "TURNPIKE_SOCKET", server);
+    const char *const said[][2] = {
+        {"TURNPIKE_GATE", o->gate},
+        {"TURNPIKE_CAP", o->cap},
+        {"TURNPIKE_MIN_IMAGES", o->images},
+        {"TURNPIKE_RELEASE_FENCE", o->release_fence},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (said[i][1])
+            add(env, owned, said[i][0], said[i][1]);
+}
