@@ -333,6 +333,13 @@ void guest_present(struct guest *g, uint32_t index, uint64_t serial, VkPresentMo
     assert_int_equal(g->target->ops->present(g->stream, &p), 0);
 }
 
+void guest_begin(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode)
+{
+    guest_open(g, t, n_images, mode);
+    guest_present(g, 0, 1, mode);
+    wait_for(g, &g->n_shown, 1); /* with the tick of the server's start: none has been used yet */
+}
+
 static bool wait_until(struct guest *g, atomic_ullong *count, uint64_t n, int64_t ns)
 {
     struct timespec end;

@@ -67,6 +67,8 @@ struct guest {
 extern const struct tp_stream_events guest_events;
 
 void guest_open(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode);
+/* And its image 0 is on the screen; the next picture has to wait for a tick. */
+void guest_begin(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode);
 void guest_open_in(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode,
     VkColorSpaceKHR space);
 void guest_present(struct guest *g, uint32_t index, uint64_t serial, VkPresentModeKHR mode);
