@@ -4,6 +4,7 @@
  * submits.
  */
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +24,7 @@ static PFN_vkGetDeviceProcAddr real_get_device;
 static PFN_vkQueueSubmit real_submit;
 static atomic_long submits;
 static long lost_after;
+static atomic_bool busy; /* there is one queue */
 
 __attribute__((constructor)) static void load(void)
 {
@@ -76,7 +78,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit(
 {
     if (lost_after > 0 && atomic_fetch_add(&submits, 1) >= lost_after)
         return VK_ERROR_DEVICE_LOST;
-    return real_submit(queue, n, infos, fence);
+    if (atomic_exchange(&busy, true))
+        abort();
+    sched_yield();
+    VkResult r = real_submit(queue, n, infos, fence);
+    atomic_store(&busy, false);
+    return r;
 }
 
 static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device(VkDevice device, const char *name)
