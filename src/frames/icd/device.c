@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/icd/dmabuf.h"
 #include "frames/icd/enumerate.h"
 #include "frames/icd/internal.h"
 #include "frames/icd/log.h"
@@ -197,6 +198,7 @@ static void forget(struct tp_icd_device *d)
     if (d->own)
         pthread_mutex_destroy(&d->own->lock);
     tp_icd_private_finish(d);
+    tp_icd_dmabuf_finish(d);
     free(d->queues);
     free(d);
 }
@@ -264,6 +266,10 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice handle,
     d->instance = p->instance;
     pthread_mutex_init(&d->private_lock, NULL);
     VkResult r = make(d, info, allocator);
+    if (r == VK_SUCCESS && d->enabled & (TP_BIT(TP_EXT_DMABUF) | TP_BIT(TP_EXT_MODIFIER)))
+        r = tp_icd_dmabuf_start(d);
+    if (r == VK_SUCCESS)
+        tp_icd_gamescope_start(d);
     if (r == VK_SUCCESS && tp_map_put(&devices, d->handle, d))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (r != VK_SUCCESS) {

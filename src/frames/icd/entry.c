@@ -23,6 +23,7 @@ static const struct tp_icd_entry *const tables[] = {tp_icd_instance_entries,
     tp_icd_physical_entries, tp_icd_device_entries, tp_icd_queue_entries, tp_icd_object_entries,
     tp_icd_surface_entries, tp_icd_platform_entries, tp_icd_swapchain_entries,
     tp_icd_acquire_entries, tp_icd_present_entries, tp_icd_timing_entries, tp_icd_image_entries,
+    tp_icd_dmabuf_memory_entries, tp_icd_dmabuf_image_entries, tp_icd_gamescope_entries,
 #ifdef TP_ICD_DISPLAY
     tp_icd_display_entries,
 #endif
@@ -109,10 +110,11 @@ static PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice handle, const char
         return NULL;
     if (e->when & TP_WHEN_SHARED && !d->share_queues)
         return theirs;
-    uint64_t extensions = e->when & ~(TP_WHEN_SHARED | TP_WHEN_DRIVER | TP_ELSE_DRIVER);
+    uint64_t extensions =
+        e->when & ~(TP_WHEN_SHARED | TP_WHEN_DRIVER | TP_ELSE_DRIVER | TP_WITHOUT_DRIVER);
     if (extensions && !(extensions & (d->enabled | d->instance->enabled)))
         return e->when & TP_ELSE_DRIVER ? theirs : NULL;
-    if (e->when & TP_ELSE_DRIVER && !theirs)
+    if (e->when & TP_ELSE_DRIVER && !theirs && !(e->when & TP_WITHOUT_DRIVER))
         return NULL;
     return e->function;
 }

@@ -23,7 +23,9 @@ VkResult tp_icd_merge_extensions(const VkExtensionProperties *theirs, uint32_t n
     struct list l = {.room = *count, .out = out};
 
     for (uint32_t i = 0; i < n_theirs; i++) {
-        if (!tp_icd_extension_hidden(theirs[i].extensionName))
+        int ours = tp_icd_extension_find(theirs[i].extensionName);
+        bool replaced = ours >= 0 && offers & TP_BIT(ours);
+        if (!replaced && !tp_icd_extension_hidden(theirs[i].extensionName))
             add(&l, &theirs[i]);
     }
     for (const struct tp_icd_extension_info *x = tp_icd_extensions; x->name; x++) {

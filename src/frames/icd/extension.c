@@ -31,6 +31,9 @@ const struct tp_icd_extension_info tp_icd_extensions[] = {
     {"VK_EXT_present_mode_fifo_latest_ready", 1, TP_EXT_LATEST_READY},
     {"VK_KHR_present_mode_fifo_latest_ready", 1, TP_EXT_LATEST_READY},
     {VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME, 1, TP_EXT_DRM},
+    {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, 1, TP_EXT_DMABUF},
+    {VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, 2, TP_EXT_MODIFIER},
+    {VK_EXT_QUEUE_FAMILY_FOREIGN_EXTENSION_NAME, 1, TP_EXT_FOREIGN},
     {NULL, 0, TP_EXT_N},
 };
 
@@ -123,7 +126,7 @@ bool tp_icd_extension_hidden(const char *name)
     int ours = tp_icd_extension_find(name);
 
     if (ours >= 0)
-        return ours != TP_EXT_DRM; /* the driver's own tells of a real device */
+        return ours < TP_EXT_DRM; /* the driver's own tell of a real device */
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
         if (!strcmp(hidden[i], name))
             return true;

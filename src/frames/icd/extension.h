@@ -37,7 +37,12 @@ enum tp_icd_extension {
     TP_EXT_DISPLAY_TIMING,
     TP_EXT_HDR_METADATA,
     TP_EXT_LATEST_READY,
-    TP_EXT_DRM, /* VK_EXT_physical_device_drm, where the driver lacks it */
+    /* Where the driver lacks them: */
+    TP_EXT_DRM,    /* VK_EXT_physical_device_drm */
+    TP_EXT_DMABUF, /* with the next one (dmabuf.h) */
+    TP_EXT_MODIFIER,
+    TP_EXT_FOREIGN,
+    TP_EXT_GAMESCOPE, /* no extension: its mistake is put right (gamescope.c) */
     TP_EXT_N,
 };
 

@@ -1,5 +1,6 @@
 /* Images that the application makes of a swapchain's memory: vkCreateImage and vkBindImageMemory2.
  */
+#include "frames/icd/dmabuf.h"
 #include "frames/icd/swapchain.h"
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice handle, const VkImageCreateInfo *info,
@@ -8,8 +9,12 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice handle, const VkImag
     const VkImageSwapchainCreateInfoKHR *of =
         tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_IMAGE_SWAPCHAIN_CREATE_INFO_KHR);
 
+    struct tp_icd_device *d = tp_icd_device_get(handle);
+
+    if (tp_icd_dmabuf_is_shared(d, info))
+        return tp_icd_dmabuf_create_image(d, info, allocator, out);
     if (!of || !of->swapchain)
-        return tp_icd_device_get(handle)->vk.CreateImage(handle, info, allocator, out);
+        return d->vk.CreateImage(handle, info, allocator, out);
     struct tp_icd_swapchain *c = tp_icd_swapchain_of(of->swapchain);
     return tp_icd_buffer_alias(&c->pool, info, &c->images[0].buffer, allocator, out);
 }
@@ -40,7 +45,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL bind_memory(
 
 #define SWAPCHAIN TP_BIT(TP_EXT_SWAPCHAIN)
 const struct tp_icd_entry tp_icd_image_entries[] = {
-    TP_ENTRY("CreateImage", create_image, TP_LEVEL_DEVICE, SWAPCHAIN | TP_ELSE_DRIVER),
+    TP_ENTRY("CreateImage", create_image, TP_LEVEL_DEVICE,
+        SWAPCHAIN | TP_BIT(TP_EXT_DMABUF) | TP_BIT(TP_EXT_MODIFIER) | TP_ELSE_DRIVER),
     TP_ENTRY("BindImageMemory2", bind_memory, TP_LEVEL_DEVICE, SWAPCHAIN | TP_ELSE_DRIVER),
     TP_ENTRY("BindImageMemory2KHR", bind_memory, TP_LEVEL_DEVICE, SWAPCHAIN | TP_ELSE_DRIVER),
     {0},

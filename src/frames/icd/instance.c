@@ -142,6 +142,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(
     if (!d->enumerate_version)
         app.apiVersion = VK_API_VERSION_1_0;
     changed.pApplicationInfo = &app;
+    i->is_gamescope = app.pApplicationName && !strcmp(app.pApplicationName, "gamescope");
     i->api_version = app.apiVersion;
     if (i->api_version > driver_version(d))
         i->api_version = driver_version(d);

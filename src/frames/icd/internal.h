@@ -37,6 +37,7 @@
     F(GetPhysicalDeviceFeatures2)                                                                  \
     F(GetPhysicalDeviceFormatProperties2)                                                          \
     F(GetPhysicalDeviceImageFormatProperties2)                                                     \
+    F(GetPhysicalDeviceExternalBufferProperties)                                                   \
     F(GetPhysicalDeviceExternalSemaphoreProperties)                                                \
     F(GetPhysicalDeviceExternalFenceProperties)
 
@@ -74,7 +75,8 @@
     F(BeginCommandBuffer)                                                                          \
     F(EndCommandBuffer)                                                                            \
     F(CmdPipelineBarrier)                                                                          \
-    F(CmdCopyImageToBuffer)
+    F(CmdCopyImageToBuffer)                                                                        \
+    F(CmdCopyBufferToImage)
 #define TP_ICD_DEVICE_FUNCTIONS_MAYBE(F)                                                           \
     F(GetDeviceQueue2)                                                                             \
     F(QueueSubmit2)                                                                                \
@@ -100,6 +102,7 @@ struct tp_icd_instance {
     VkInstance handle;
     uint32_t api_version; /* the lower of the application's and the driver's */
     uint64_t enabled;     /* TP_BIT(TP_EXT_…) that the application asked for */
+    bool is_gamescope;    /* it says so */
     struct {
         TP_ICD_INSTANCE_FUNCTIONS(TP_ICD_MEMBER)
         TP_ICD_INSTANCE_FUNCTIONS_MAYBE(TP_ICD_MEMBER)
@@ -150,6 +153,7 @@ struct tp_icd_device {
     bool can_export_sync_fd; /* out of semaphores: presents give fences */
     VkPhysicalDeviceMemoryProperties memory;
     _Atomic bool lost;
+    struct tp_icd_dmabuf *dmabuf; /* memory in place of the driver's (dmabuf.h); owned, or NULL */
     struct tp_icd_private *privates; /* what is attached to our objects (object.c); owned */
     pthread_mutex_t private_lock;
 };
@@ -195,6 +199,8 @@ struct tp_icd_entry {
 #define TP_WHEN_DRIVER (UINT64_C(1) << 62)
 /* Where none of the extensions is on: the driver's own. */
 #define TP_ELSE_DRIVER (UINT64_C(1) << 61)
+/* Where one is on: ours, although the driver has no such function. */
+#define TP_WITHOUT_DRIVER (UINT64_C(1) << 60)
 #define TP_ENTRY(name, function, level, when)                                                      \
     {                                                                                              \
         "vk" name, (PFN_vkVoidFunction)(function), level, when                                     \
@@ -205,7 +211,8 @@ extern const struct tp_icd_entry tp_icd_instance_entries[], tp_icd_physical_entr
     tp_icd_device_entries[], tp_icd_queue_entries[], tp_icd_object_entries[],
     tp_icd_surface_entries[], tp_icd_platform_entries[], tp_icd_display_entries[],
     tp_icd_swapchain_entries[], tp_icd_acquire_entries[], tp_icd_present_entries[],
-    tp_icd_timing_entries[], tp_icd_image_entries[];
+    tp_icd_timing_entries[], tp_icd_image_entries[], tp_icd_dmabuf_memory_entries[],
+    tp_icd_dmabuf_image_entries[], tp_icd_gamescope_entries[];
 
 /* Ours by handle; NULL: not one of ours. */
 struct tp_icd_instance *tp_icd_instance_get(VkInstance handle);

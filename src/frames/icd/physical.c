@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "frames/icd/display.h"
+#include "frames/icd/dmabuf.h"
 #include "frames/icd/enumerate.h"
 #include "frames/icd/internal.h"
 #include "frames/icd/map.h"
@@ -11,7 +12,7 @@
 #include "frames/icd/settings.h"
 
 /* The server's card (Documentation/admin-guide/devices.txt: 226, DRM; 0: card0). */
-enum { DRM_MAJOR = 226, DRM_MINOR = 0 };
+enum { DRM_MAJOR = 226, DRM_MINOR = 0, DRM_RENDER_MINOR = 128 };
 
 static struct tp_map physicals = TP_MAP_INIT;
 
@@ -118,6 +119,8 @@ static VkResult ask(struct tp_icd_physical *p)
         p->offers |= TP_BIT(TP_EXT_DRM);
     ask_sync(p);
     ask_host_memory(p);
+    if (tp_icd_settings()->render_node)
+        p->offers |= tp_icd_dmabuf_offers(p, &properties);
     return VK_SUCCESS;
 }
 
@@ -244,8 +247,9 @@ static VKAPI_ATTR void VKAPI_CALL get_properties2(
     drm->hasPrimary = VK_TRUE;
     drm->primaryMajor = DRM_MAJOR;
     drm->primaryMinor = DRM_MINOR;
-    drm->hasRender = VK_FALSE;
-    drm->renderMajor = drm->renderMinor = 0;
+    drm->hasRender = tp_icd_settings()->render_node;
+    drm->renderMajor = drm->hasRender ? DRM_MAJOR : 0;
+    drm->renderMinor = drm->hasRender ? DRM_RENDER_MINOR : 0;
 }
 
 __attribute__((destructor)) static void finish(void)
