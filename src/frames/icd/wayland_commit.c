@@ -293,19 +293,24 @@ static bool must_wait(const struct tp_wayland *w, const struct tp_wayland_stream
         !tp_fence_signalled(p->fence);
 }
 
-static struct tp_queued *take(struct tp_wayland *w, struct tp_wayland_stream *s, int64_t now)
+/* The stream's next picture, where it has its turn; older ones of MAILBOX give way in any case. */
+static void choose(struct tp_wayland_stream *s, bool turn, int64_t now)
 {
-    struct tp_queued *dropped, *picture;
+    struct tp_queued *dropped;
     int64_t until;
 
-    if (!s->ready) {
-        s->ready =
-            tp_present_queue_take(&s->queue, has_turn(w, s, now), now, &dropped, &until);
-        give_back(s, dropped);
-    }
-    if (!s->ready || must_wait(w, s))
+    if (s->ready)
+        return;
+    s->ready = tp_present_queue_take(&s->queue, turn, now, &dropped, &until);
+    give_back(s, dropped);
+}
+
+static struct tp_queued *take(struct tp_wayland *w, struct tp_wayland_stream *s, int64_t now)
+{
+    choose(s, has_turn(w, s, now), now);
+    struct tp_queued *picture = s->ready;
+    if (!picture || must_wait(w, s))
         return NULL;
-    picture = s->ready;
     s->ready = NULL;
     return picture;
 }
@@ -333,8 +338,14 @@ static bool send_one(struct tp_wayland *w, int64_t now)
 
 void tp_wayland_pump(struct tp_wayland *w)
 {
+    struct tp_wayland_stream *s;
+
     while (!w->dead && !w->blocked && send_one(w, tp_icd_now_ns()))
         tp_wayland_flush(w);
+    if (!w->dead && w->blocked) {
+        wl_list_for_each(s, &w->streams, link)
+            choose(s, false, tp_icd_now_ns());
+    }
     if (!w->dead && tp_wayland_until(w) < w->loop_until_ns)
         tp_loop_wake(w->loop);
 }
