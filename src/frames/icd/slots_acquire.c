@@ -57,14 +57,16 @@ static enum tp_acquire_end wait_until(
  * meantime counts, frames that are late above all; not that the grid has moved a little. */
 static bool plan(struct tp_acquire *a, const struct tp_slots_choice *c, int64_t now_ns)
 {
+    struct tp_gate_plan p;
     if (a->plans > 0 && a->plan.start_ns > now_ns)
         return true;
-    int64_t before_ns = a->plans > 0 ? a->plan.start_ns + WORTH_NS : now_ns;
     if (a->plans == PLANS)
         return false;
+    tp_gate_plan(a->gate, a->begun_ns, now_ns, c->release_ns, c->gpu, &p);
+    if (a->plans == 0 || p.start_ns > a->plan.start_ns + WORTH_NS)
+        a->plan = p;
     a->plans++;
-    tp_gate_plan(a->gate, a->begun_ns, now_ns, c->release_ns, c->gpu, &a->plan);
-    return a->plan.start_ns > before_ns && a->plan.start_ns > now_ns;
+    return a->plan.start_ns > now_ns;
 }
 
 enum tp_acquire_end tp_acquire_step(

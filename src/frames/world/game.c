@@ -182,7 +182,8 @@ static void begin_acquire(struct world *w, struct frame *f)
     g->state = ACQUIRES;
     g->booked = false;
     g->asleep_until = NEVER;
-    tp_acquire_begin(&g->acquire, g->slots, w->c->book_first ? NULL : g->gate, w->now, UINT64_MAX);
+    tp_acquire_begin(&g->acquire, g->slots, has_bug(w, TP_BUG_WAIT_AFTER_BOOKING) ? NULL : g->gate,
+        w->now, UINT64_MAX);
 }
 
 /* What the early guest can do at best: start when it wants to and may. */
@@ -193,6 +194,20 @@ static void judge_earliest(struct world *w, struct frame *f, int64_t takes, int6
     f->earliest = max_ns(start + cpu, w->guest.gpu_free) + takes + w->c->compositor_ns + HOP_NS;
 }
 
+/* What the panel has is nobody's, and nothing holds a frame up once its gate is open. */
+static void judge_acquire(struct world *w, const struct frame *f)
+{
+    const struct guest *g = &w->guest;
+    struct tp_slots_counts n;
+    if (w->c->release && g->got.image.n_fences == 0 && w->images[f->image].uses > 0)
+        broken(w, "an image is handed out that the panel may read");
+    if (is_healthy(w) && f->acquired - f->gate > 1000000)
+        broken(w, "a frame waited after its gate was open");
+    tp_slots_counts(g->slots, &n);
+    if (is_healthy(w) && n.release_timeouts > 0)
+        broken(w, "a release was waited for past the bound");
+}
+
 static void acquired(struct world *w, struct frame *f)
 {
     struct guest *g = &w->guest;
@@ -201,11 +216,12 @@ static void acquired(struct world *w, struct frame *f)
     f->acquired = w->now;
     tell(w, "frame %llu gets image %u", (unsigned long long)f->number, f->image);
     f->gate = w->now;
-    if (!w->c->book_first)
+    if (!has_bug(w, TP_BUG_WAIT_AFTER_BOOKING))
         f->id = g->got.frame;
     if (g->gate && tp_gate_frame(g->gate, f->id, &seen))
         f->gate = seen.gate_ns;
     count_acquire(w, f, &g->got);
+    judge_acquire(w, f);
     if (w->c->late_guest) {
         judge_earliest(w, f, f->gpu / COPY, 0);
         present(w, f, f->gpu / COPY);
@@ -223,7 +239,7 @@ static bool book_before(struct world *w, struct frame *f)
 {
     struct guest *g = &w->guest;
     struct tp_gate_plan p;
-    if (!w->c->book_first || g->booked)
+    if (!has_bug(w, TP_BUG_WAIT_AFTER_BOOKING) || g->booked)
         return true;
     tp_gate_plan(g->gate, f->asked, w->now, INT64_MIN, false, &p);
     if (p.start_ns > w->now && g->asleep_until == NEVER) {
@@ -236,6 +252,23 @@ static bool book_before(struct world *w, struct frame *f)
     return true;
 }
 
+/* Takes an image out of the order of things. */
+static bool take_anyway(struct world *w, bool any)
+{
+    struct guest *g = &w->guest;
+    for (unsigned i = 0; i < w->c->images; i++) {
+        enum tp_slot_state state = tp_slots_look(g->slots, i, w->now);
+        if (state != TP_SLOT_REPLACED && state != TP_SLOT_FENCED &&
+            !(any && state == TP_SLOT_READY))
+            continue;
+        struct tp_slots_choice c = {.slot = (int)i, .release_ns = INT64_MIN};
+        g->got = (struct tp_acquired){0};
+        tp_slots_take(g->slots, &c, w->now, &g->got.image);
+        return true;
+    }
+    return false;
+}
+
 /* False: it waits. */
 static bool acquire(struct world *w)
 {
@@ -243,7 +276,15 @@ static bool acquire(struct world *w)
     struct frame *f = frame_at(w, g->frame);
     if (!book_before(w, f))
         return false;
+    if (has_bug(w, TP_BUG_FIRST_FREE_SLOT) && take_anyway(w, true)) {
+        acquired(w, f);
+        return true;
+    }
     if (tp_acquire_step(&g->acquire, w->now, &g->wait, &g->got) == TP_ACQUIRE_TAKEN) {
+        acquired(w, f);
+        return true;
+    }
+    if (g->wait.ask && has_bug(w, TP_BUG_HANDED_OUT_AT_BOUND) && take_anyway(w, false)) {
         acquired(w, f);
         return true;
     }
@@ -286,7 +327,7 @@ void poke_guest(struct world *w)
     const struct tp_slots_wait *s = &g->wait;
     if (g->state == BEGINS)
         g->poked = true;
-    else if (g->state == ACQUIRES)
+    else if (g->state == ACQUIRES && !has_bug(w, TP_BUG_WAKEUP_LOST))
         g->poked |= s->compositor || s->channel || s->board_index >= 0 || s->fence >= 0;
 }
 
@@ -310,6 +351,17 @@ void guest_turn(struct world *w, uint64_t turn)
 
 static void on_note(struct world *w, struct tp_scanout_frame *f)
 {
+    if (f->fd >= 0 && has_bug(w, TP_BUG_FENCE_DROPPED)) {
+        drop_fence(w, f->fd);
+        f->fd = -1;
+        f->u.note.kind = TP_FENCE_NONE;
+    }
+    if (f->fd >= 0 && has_bug(w, TP_BUG_FENCE_LEAKED) && dice(w, 100) == 0)
+        hold_fence(w, f->fd);
+    if (f->fd >= 0 && has_bug(w, TP_BUG_FENCE_CLOSED_TWICE) && dice(w, 100) == 0) {
+        drop_fence(w, f->fd);
+        drop_fence(w, f->fd);
+    }
     if (!tp_slots_note(w->guest.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
         f->fd >= 0)
         drop_fence(w, f->fd);
@@ -331,6 +383,8 @@ static void receive(struct world *w, struct tp_scanout_frame *f)
         return;
     case TP_FRAME_TIMELINE:
         tp_slots_timeline(g->slots, &f->u.timeline);
+        if (has_bug(w, TP_BUG_GRID_AT_VBLANK))
+            f->u.timeline.lead_ns = 0;
         if (g->gate)
             tp_gate_timeline(g->gate, &f->u.timeline);
         return;
@@ -383,12 +437,13 @@ void guest_connect(struct world *w)
 {
     struct guest *g = &w->guest;
     struct server *s = &w->server;
-    if (tp_notes_connect(s->notes, CAPABILITIES, w, &s->peer) < 0 ||
+    uint64_t capabilities = CAPABILITIES & ~(w->c->no_board ? TP_CAP_BOARD : 0);
+    if (tp_notes_connect(s->notes, capabilities, w, &s->peer) < 0 ||
         tp_board_look(&s->board, sizeof s->board, &g->view) < 0) {
         broken(w, "the ICD cannot connect");
         return;
     }
-    tp_slots_connected(g->slots, CAPABILITIES, &g->view, w->now);
+    tp_slots_connected(g->slots, capabilities, w->c->no_board ? NULL : &g->view, w->now);
     for (unsigned i = 0; i < w->c->images; i++) {
         struct tp_buffer_name *n = &g->names[i];
         *n = (struct tp_buffer_name){
@@ -407,12 +462,15 @@ void start_guest(struct world *w)
     const struct tp_world_config *c = w->c;
     struct guest *g = &w->guest;
     struct tp_slots_config s = {.images = c->images,
-        .release = c->release,
+        .release = c->release && !has_bug(w, TP_BUG_FREE_ON_RELEASE),
         .wait = c->wait,
         .period_ns = INT64_C(1000000000000) / c->refresh_mhz,
         .pipeline = c->pipeline};
     tp_slots_create(&s, &ops, w, &g->slots);
-    tp_gate_create(&c->gate, &g->gate);
+    struct tp_gate_settings settings = c->gate;
+    if (has_bug(w, TP_BUG_CAP_IN_MILLISECONDS) && settings.cap_mhz > 0)
+        settings.cap_mhz = 1000000 / (1000000 / settings.cap_mhz);
+    tp_gate_create(&settings, &g->gate);
     g->slower = 1000;
     g->clock_at = w->now;
     g->returned = NEVER;

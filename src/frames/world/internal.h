@@ -28,6 +28,8 @@ enum event_type {
     EVENT_CALLBACK, /* the panel's completion reaches the server; a: serial, b: fence */
     EVENT_SIGNAL,   /* a fence; a: which */
     EVENT_SHOWN,    /* presentation feedback reaches the guest; a: the frame */
+    EVENT_NOTES,    /* a server that has this bug tells of a picture; a: its serial */
+    EVENT_GONE,     /* an image is not the panel's any more; a: which */
     EVENT_SERVER,   /* its own timers */
     EVENT_FAULT,    /* a fault that ends; a: which */
 };
@@ -56,14 +58,15 @@ struct frame {
     int64_t release;  /* when the image that it got was free */
     int64_t earliest; /* ready, had it started as soon as it could have */
     uint64_t serial;
-    bool latched; /* and not shown yet */
-    bool torn;    /* its image was written since */
+    bool gone; /* from the panel */
+    bool torn; /* its image was written since */
 };
 
 struct image {
     int64_t write_from, write_to; /* the last time that the GPU wrote it */
     int64_t read_from, read_to;   /* the last scan-out of it */
     int64_t unheld;               /* since when no panel reads it, as the panel knows it */
+    unsigned uses;                /* of it, from its publish until its fence signals */
     bool torn;                    /* that scan-out is counted */
     uint64_t frame;               /* that it has */
 };
@@ -127,7 +130,8 @@ struct server {
     struct tp_board board;
     uint64_t serial, used_sequence, sequence;
     bool has_commit, up;
-    bool dead; /* writes nothing any more */
+    unsigned published; /* in this refresh */
+    bool dead;          /* writes nothing any more */
     uint64_t commit;
     struct message messages[MESSAGES];
     unsigned n;       /* of them */
@@ -175,6 +179,8 @@ struct world {
     unsigned n_fences;
     uint64_t latched[TP_SCAN_PIPELINE + 2]; /* serials, not shown yet */
     unsigned n_latched;
+    int32_t screens;          /* that went off; nothing is anywhere then */
+    int early[FRAMES];        /* fences + 1 of serials, that signal with their release */
     uint64_t serials[FRAMES]; /* frame number + 1 of a serial; 0: a blank */
     bool over;
 };
@@ -199,6 +205,12 @@ void tell(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2
 uint64_t dice(struct world *w, uint64_t n);
 /* A fault of this kind happens here: it is counted. */
 bool strikes(struct world *w, enum tp_world_fault f);
+static inline bool has_bug(const struct world *w, enum tp_world_bug b)
+{
+    return w->c->bug == b;
+}
+/* Nothing goes wrong but what a bug does. */
+bool is_healthy(const struct world *w);
 
 int make_fence(struct world *w, int64_t signal);
 void hold_fence(struct world *w, int fence);
@@ -232,6 +244,8 @@ struct frame *frame_of(struct world *w, uint64_t serial);
 void scan_event(struct world *w, const struct tp_scan_event *e);
 void compose(struct world *w, uint64_t number);
 void flipped(struct world *w, uint64_t number);
+/* The server's part of an apply. */
+void tell_notes(struct world *w, uint64_t serial);
 void panel_callback(struct world *w, uint64_t serial, int fence);
 void server_request(struct world *w, uint64_t which);
 void server_timer(struct world *w);

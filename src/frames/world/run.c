@@ -105,6 +105,14 @@ bool strikes(struct world *w, enum tp_world_fault f)
     return true;
 }
 
+bool is_healthy(const struct world *w)
+{
+    for (unsigned i = 0; i < TP_FAULTS; i++)
+        if (w->c->per_mille[i] > 0)
+            return false;
+    return true;
+}
+
 /* --- what is told --- */
 
 static void add_line(struct world *w, const char *fmt, va_list args)
@@ -231,6 +239,13 @@ static void happen(struct world *w, const struct event *e)
         break;
     case EVENT_SHOWN:
         guest_shown(w, e->a);
+        break;
+    case EVENT_NOTES:
+        tell_notes(w, e->a);
+        break;
+    case EVENT_GONE:
+        if (e->b == w->screens)
+            w->images[e->a].uses--;
         break;
     case EVENT_SERVER:
         server_timer(w);

@@ -69,6 +69,8 @@ static void on_board(void *data, void *peer, unsigned index, uint64_t word)
     (void)peer;
     if (w->server.dead)
         return;
+    if (has_bug(w, TP_BUG_BOARD_FREE_TOO_EARLY) && (word & 3) == TP_BOARD_FENCED)
+        word &= ~UINT64_C(3);
     tp_board_store(&w->server.board, index, word);
     poke_guest(w);
 }
@@ -114,6 +116,34 @@ static void arm_timer(struct world *w)
     push(w, at, EVENT_SERVER, 0, 0);
 }
 
+void tell_notes(struct world *w, uint64_t serial)
+{
+    const struct frame *f = frame_of(w, serial);
+    struct tp_identity layer = {0};
+    if (f)
+        layer = (struct tp_identity){1, f->image + 1u};
+    if (!w->server.up)
+        return;
+    tp_notes_before_apply(w->server.notes, 0, serial, &layer, 1, w->now);
+    tp_notes_after_apply(w->server.notes, 0, serial, 0);
+}
+
+static void count_publish(struct world *w, uint64_t serial, int result)
+{
+    struct server *s = &w->server;
+    struct frame *f = frame_of(w, serial);
+    if (result < 0) {
+        f->gone = true;
+        w->out->drops++;
+        return;
+    }
+    w->images[f->image].uses++;
+    if (++s->published > 1)
+        broken(w, "two pictures go to the panel in one refresh");
+    if (has_bug(w, TP_BUG_RELEASED_AT_PUBLISH) && serial > 1)
+        push(w, w->now + HOP_NS, EVENT_CALLBACK, serial - 1, -1);
+}
+
 /* frame: its number + 1; 0: a blank. */
 static void apply(struct world *w, uint64_t frame)
 {
@@ -128,12 +158,17 @@ static void apply(struct world *w, uint64_t frame)
         tell(w, "frame %llu, image %u, goes to the panel", (unsigned long long)(frame - 1),
             f->image);
     }
-    tp_notes_before_apply(s->notes, 0, serial, &layer, 1, w->now);
     enum tp_scan_kind kind = frame > 0 ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
+    bool late = has_bug(w, TP_BUG_NOTE_AFTER_FLIP);
+    if (!late)
+        tp_notes_before_apply(s->notes, 0, serial, &layer, 1, w->now);
     int r = tp_scan_publish(&w->scan, serial, kind, true, w->now);
-    tp_notes_after_apply(s->notes, 0, serial, r);
-    if (r < 0 && frame > 0)
-        w->out->drops++;
+    if (late)
+        push(w, w->now + 10 * HOP_NS, EVENT_NOTES, serial, 0);
+    else
+        tp_notes_after_apply(s->notes, 0, serial, r);
+    if (frame > 0)
+        count_publish(w, serial, r);
     if (frame == 0)
         s->blank = serial;
 }
@@ -153,7 +188,8 @@ static void commit_frame(struct world *w, uint64_t frame)
     struct server *s = &w->server;
     s->has_commit = true;
     s->commit = frame;
-    if (s->up && (s->sequence != s->used_sequence || !w->scan.on))
+    bool free = s->sequence != s->used_sequence || has_bug(w, TP_BUG_TWO_IN_A_REFRESH);
+    if (s->up && (free || !w->scan.on))
         publish(w, frame);
 }
 
@@ -254,7 +290,9 @@ void crash_server(struct world *w)
     uint64_t serial = ++s->serial;
     w->serials[serial % FRAMES] = 0;
     tp_scan_publish(&w->scan, serial, TP_SCAN_MAILBOX, true, w->now);
-    tp_slots_disconnected(w->guest.slots, w->now);
+    if (!has_bug(w, TP_BUG_NO_QUARANTINE))
+        tp_slots_disconnected(w->guest.slots, w->now);
+    s->published = 0;
     tp_gate_untimed(w->guest.gate);
     poke_guest(w);
     push(w, w->now + 20 * MS + (int64_t)dice(w, 130 * MS), EVENT_FAULT, TP_FAULT_SERVER_CRASH, 0);
@@ -344,9 +382,15 @@ static void switch_off(struct world *w)
     struct server *s = &w->server;
     tell(w, "the screen goes off");
     tp_scan_set_power(&w->scan, false, w->now);
-    for (unsigned i = 0; i < w->c->images; i++)
-        if (w->images[i].read_to > w->now)
-            w->images[i].read_to = w->now;
+    for (struct tp_scan_event e; tp_scan_step(&w->scan, w->now, &e);)
+        scan_event(w, &e);
+    w->screens++;
+    for (unsigned i = 0; i < w->c->images; i++) {
+        struct image *m = &w->images[i];
+        m->uses = 0;
+        if (m->read_to > w->now)
+            m->read_to = w->now;
+    }
     tp_notes_away(s->notes, 0, true);
     tell_timeline(w, w->now, true);
     push(w, w->now + 50 * MS + (int64_t)dice(w, 300 * MS), EVENT_FAULT, TP_FAULT_PANEL_OFF, 0);
@@ -380,6 +424,19 @@ static void roll_faults(struct world *w)
         switch_off(w);
 }
 
+/* A blank of the server's is shown: whatever fences say, nothing from before it is read. */
+static void forget_uses(struct world *w, uint64_t blank)
+{
+    w->screens++;
+    for (unsigned i = 0; i < w->c->images; i++)
+        w->images[i].uses = 0;
+    for (uint64_t serial = blank + 1; serial <= w->server.serial; serial++) {
+        const struct frame *f = frame_of(w, serial);
+        if (f && !f->gone)
+            w->images[f->image].uses++;
+    }
+}
+
 static void refresh(struct world *w, const struct tp_scan_event *e)
 {
     struct server *s = &w->server;
@@ -392,9 +449,11 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
         push(w, w->now + HOP_NS, EVENT_SHOWN, f->number, 0);
     }
     s->sequence = e->sequence;
+    s->published = 0;
     if (s->up) {
         if (e->serial > 0 && e->serial == s->blank) {
             s->blank = 0;
+            forget_uses(w, e->serial);
             tp_notes_blanked(s->notes, 0, e->serial);
         }
         tell_timeline(w, e->time_ns, false);
@@ -405,19 +464,51 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
     roll_faults(w);
 }
 
+/* Its fence, where it was given before, signals; and the image is free. */
+static void let_go(struct world *w, struct frame *f, uint64_t serial, int64_t at)
+{
+    int *early = &w->early[serial % FRAMES];
+    if (f)
+        push(w, at, EVENT_GONE, f->image, w->screens);
+    if (*early == 0)
+        return;
+    w->fences[*early - 1].signal = at;
+    push(w, at, EVENT_SIGNAL, (uint64_t)*early - 1, 0);
+    drop_fence(w, *early - 1);
+}
+
 static void released(struct world *w, uint64_t serial, bool dropped)
 {
     struct frame *f = frame_of(w, serial);
     int64_t late = 0;
     if (f && dropped)
         w->out->drops++;
+    if (w->server.up && strikes(w, TP_FAULT_LATE_FENCE))
+        late = w->c->late_refreshes * period(w);
+    bool told = w->early[serial % FRAMES] != 0;
+    let_go(w, f, serial, w->now + late);
+    if (f)
+        f->gone = true;
+    w->early[serial % FRAMES] = 0;
     if (!w->server.up)
         return;
-    if (strikes(w, TP_FAULT_LATE_FENCE))
-        late = w->c->late_refreshes * period(w);
     if (f)
-        w->images[f->image].unheld = w->now + max_ns(late, w->c->callback_ns);
-    push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, serial, make_fence(w, w->now + late));
+        w->images[f->image].unheld = w->now + (told ? late : max_ns(late, w->c->callback_ns));
+    if (!told)
+        push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, serial, make_fence(w, w->now + late));
+}
+
+/* The completion of the picture before this comes with the fence that signals at its release. */
+static void complete_early(struct world *w, uint64_t serial)
+{
+    uint64_t before = serial - 1;
+    const struct frame *f = frame_of(w, before);
+    if (!w->c->early_fences || !w->server.up || !f || f->gone || w->early[before % FRAMES] != 0)
+        return;
+    int fence = make_fence(w, INT64_MAX);
+    hold_fence(w, fence);
+    w->early[before % FRAMES] = fence + 1;
+    push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, before, fence);
 }
 
 void scan_event(struct world *w, const struct tp_scan_event *e)
@@ -435,6 +526,7 @@ void scan_event(struct world *w, const struct tp_scan_event *e)
         break;
     case TP_SCAN_LATCH:
         latched(w, e->serial);
+        complete_early(w, e->serial);
         break;
     case TP_SCAN_FLIP:
         break;
@@ -485,6 +577,9 @@ void stop_screen(struct world *w)
     struct server *s = &w->server;
     end_messages(w);
     tp_notes_destroy(s->notes);
+    for (unsigned i = 0; i < FRAMES; i++)
+        if (w->early[i] != 0)
+            drop_fence(w, w->early[i] - 1);
     for (size_t i = 0; i < w->events.n; i++)
         if (w->events.heap[i].type == EVENT_CALLBACK && w->events.heap[i].b >= 0)
             drop_fence(w, w->events.heap[i].b);

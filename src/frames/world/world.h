@@ -45,6 +45,28 @@ enum tp_world_fault {
 };
 extern const char *const tp_world_fault_names[TP_FAULTS];
 
+/* Mistakes that somebody could make. For tests: the world has to catch each of them. */
+enum tp_world_bug {
+    TP_BUG_NONE,
+    TP_BUG_NOTE_AFTER_FLIP,     /* board and notes are written after the flip event has left */
+    TP_BUG_FREE_ON_RELEASE,     /* what the compositor gives back is ready */
+    TP_BUG_WAIT_AFTER_BOOKING,  /* the release is waited for once the schedule is booked */
+    TP_BUG_FIRST_FREE_SLOT,     /* the first image that the compositor has given back */
+    TP_BUG_FENCE_DROPPED,       /* a fence that comes is taken for none */
+    TP_BUG_HANDED_OUT_AT_BOUND, /* past the bound an image goes out, whatever the server says */
+    TP_BUG_RELEASED_AT_PUBLISH, /* the panel lets go of what a new picture replaces at once, be it
+                                   shown or not */
+    TP_BUG_NO_QUARANTINE,       /* a server that went and came back is believed at once */
+    TP_BUG_FENCE_LEAKED,        /* one is not closed */
+    TP_BUG_FENCE_CLOSED_TWICE,
+    TP_BUG_WAKEUP_LOST,          /* nobody wakes who sleeps on the board or the channel */
+    TP_BUG_TWO_IN_A_REFRESH,     /* the server does not throttle */
+    TP_BUG_GRID_AT_VBLANK,       /* frames start at the refresh, not at the latch before it */
+    TP_BUG_BOARD_FREE_TOO_EARLY, /* the server writes free when it has the fence */
+    TP_BUG_CAP_IN_MILLISECONDS,  /* the cap's interval is cut to whole ones */
+    TP_BUGS
+};
+
 struct tp_world_config {
     const struct tp_world_cost *costs; /* used one after the other, again and again; borrowed */
     size_t n_costs;
@@ -57,8 +79,10 @@ struct tp_world_config {
     int64_t lead_ns, compositor_ns, callback_ns;
     bool release;              /* fences are on */
     enum tp_release_wait wait; /* CPU or GPU */
-    /* Waits for the release after the schedule is booked: the order that does not ship. */
-    bool book_first;
+    bool no_board;             /* the server has none */
+    bool early_fences; /* the panel's completions come with the latch of the next picture, before
+                          the release */
+    enum tp_world_bug bug;
     uint64_t frames, seed;
     uint32_t per_mille[TP_FAULTS]; /* 0: it does not happen */
     unsigned late_refreshes;       /* of late-fence */

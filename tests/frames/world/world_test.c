@@ -232,6 +232,7 @@ static void nothing_tears_whatever_goes_wrong(void **data)
             c.gate.mode = (enum tp_gate_mode)(i % 4);
             c.gate.cap_mhz = i % 4 == TP_GATE_CAP ? 45000 : 0;
             c.wait = i % 5 == 0 ? TP_RELEASE_WAIT_GPU : TP_RELEASE_WAIT_CPU;
+            c.early_fences = i % 2;
             for (unsigned k = 0; k < TP_FAULTS; k++)
                 if (k == f || f == TP_FAULTS)
                     c.per_mille[k] = 10;
@@ -239,6 +240,40 @@ static void nothing_tears_whatever_goes_wrong(void **data)
             assert_int_equal(result.tears, 0);
             assert_int_equal(result.slots.unsafe, 0);
         }
+}
+
+/* With fences that come before the release the GPU can wait for them, and the CPU works meanwhile:
+ * three images are enough where the CPU would need four. */
+static void a_gpu_that_waits_needs_fewer_images(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(14900);
+    struct tp_world_config c = config(&cost, 5000);
+    c.images = 3;
+    go(&c);
+    assert_between(fps(), 39, 41);
+    c.early_fences = true;
+    c.wait = TP_RELEASE_WAIT_GPU;
+    go(&c);
+    assert_between(fps(), 59.9, 60.1);
+}
+
+static void without_a_board_notes_are_enough(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(12000);
+    struct tp_world_config c = config(&cost, 5000);
+    c.no_board = true;
+    go(&c);
+    assert_int_equal(result.cadence[1], result.frames - 10);
+    assert_int_equal(result.slots.unsafe, 0);
+    /* A final note that is lost costs one bounded wait. */
+    c.per_mille[TP_FAULT_TRUNCATED_FDS] = 5;
+    c.images = 2;
+    go(&c);
+    assert_int_equal(result.tears, 0);
+    assert_true(result.injected[TP_FAULT_TRUNCATED_FDS] > 0);
+    assert_true(result.acquire_wait.max_ns < 2 * 3 * 16666667 + 20 * MS);
 }
 
 static void a_lost_note_costs_nothing_with_a_board(void **data)
@@ -309,9 +344,69 @@ static void waiting_after_booking_eats_the_period(void **data)
     c.images = 3;
     go(&c);
     assert_true(result.gate_to_start.p99_ns < 50000);
-    c.book_first = true;
+    c.bug = TP_BUG_WAIT_AFTER_BOOKING;
+    c.per_mille[TP_FAULT_DUP_NOTE] = 1; /* else it would be caught */
     go(&c);
     assert_true(result.gate_to_start.p99_ns > 15 * MS);
+}
+
+/* Each mistake, where it shows: what differs from a healthy world of 60 Hz with enough images. */
+static void each_planted_bug_is_caught(void **data)
+{
+    (void)data;
+    static const struct {
+        enum tp_world_bug bug;
+        unsigned images;
+        bool no_board, early_fences;
+        enum tp_world_fault fault;
+        uint32_t per_mille;
+        unsigned late_refreshes;
+        int64_t cost_us, lead_ns;
+        uint32_t cap_mhz;
+        unsigned pipeline;
+    } bugs[] = {
+        {TP_BUG_NOTE_AFTER_FLIP, 2, .no_board = true},
+        {TP_BUG_FREE_ON_RELEASE, 2},
+        {TP_BUG_WAIT_AFTER_BOOKING, 3, .cost_us = 15000},
+        {TP_BUG_FIRST_FREE_SLOT, 3},
+        {TP_BUG_FENCE_DROPPED, 3, .no_board = true, .early_fences = true},
+        {TP_BUG_HANDED_OUT_AT_BOUND, 2, false, false, TP_FAULT_LATE_FENCE, 100, 6},
+        {TP_BUG_RELEASED_AT_PUBLISH, 2},
+        {TP_BUG_NO_QUARANTINE, 3, false, false, TP_FAULT_SERVER_CRASH, 20, .pipeline = 2},
+        {TP_BUG_FENCE_LEAKED, 4},
+        {TP_BUG_FENCE_CLOSED_TWICE, 4},
+        {TP_BUG_WAKEUP_LOST, 2},
+        {TP_BUG_TWO_IN_A_REFRESH, 4, .cost_us = 4000},
+        {TP_BUG_GRID_AT_VBLANK, 4, .cost_us = 14500, .lead_ns = 3 * MS},
+        {TP_BUG_BOARD_FREE_TOO_EARLY, 3, .early_fences = true},
+        {TP_BUG_CAP_IN_MILLISECONDS, 4, .cap_mhz = 45000},
+    };
+    assert_int_equal(sizeof bugs / sizeof *bugs, TP_BUGS - 1);
+    for (unsigned i = 0; i < sizeof bugs / sizeof *bugs; i++)
+        for (int planted = 0; planted < 2; planted++) {
+            struct tp_world_cost cost = cost_of(bugs[i].cost_us > 0 ? bugs[i].cost_us : 8000);
+            struct tp_world_config c = config(&cost, 10000);
+            c.bug = planted ? bugs[i].bug : TP_BUG_NONE;
+            c.images = bugs[i].images;
+            c.pipeline = bugs[i].pipeline > 0 ? bugs[i].pipeline : 1;
+            c.no_board = bugs[i].no_board;
+            c.early_fences = bugs[i].early_fences;
+            c.per_mille[bugs[i].fault] = bugs[i].per_mille;
+            if (bugs[i].late_refreshes > 0)
+                c.late_refreshes = bugs[i].late_refreshes;
+            if (bugs[i].lead_ns > 0)
+                c.lead_ns = bugs[i].lead_ns;
+            if (bugs[i].cap_mhz > 0)
+                c.gate = (struct tp_gate_settings){TP_GATE_CAP, bugs[i].cap_mhz};
+            if (bugs[i].bug == TP_BUG_TWO_IN_A_REFRESH)
+                c.gate.mode = TP_GATE_OFF;
+            assert_int_equal(tp_world_run(&c, &result, NULL), 0);
+            if (planted && !*result.broken)
+                fail_msg("bug %u is not caught", bugs[i].bug);
+            if (!planted && *result.broken)
+                fail_msg("where bug %u is planted it is no healthy world: %s", bugs[i].bug,
+                    result.broken);
+        }
 }
 
 static void what_cannot_be_is_refused(void **data)
@@ -489,10 +584,13 @@ int main(void)
         cmocka_unit_test(latency_has_no_spiral),
         cmocka_unit_test(a_variable_rate_takes_each_frame_as_it_comes),
         cmocka_unit_test(nothing_tears_whatever_goes_wrong),
+        cmocka_unit_test(a_gpu_that_waits_needs_fewer_images),
+        cmocka_unit_test(without_a_board_notes_are_enough),
         cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
         cmocka_unit_test(equal_seeds_are_equal_runs),
         cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
         cmocka_unit_test(waiting_after_booking_eats_the_period),
+        cmocka_unit_test(each_planted_bug_is_caught),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_oracle_starts_early_where_it_helps),
         cmocka_unit_test(the_oracle_waits_as_long_as_it_may),
