@@ -8,6 +8,7 @@
 #include "cli/parse.h"
 #include "frames/pace/profile.h"
 #include "frames/world/costs.h"
+#include "frames/world/shrink.h"
 #include "frames/world/world.h"
 
 #define TRACE_BYTES (256u << 20)
@@ -318,13 +319,28 @@ static void print_result(const struct options *o, const struct tp_world_result *
             printf("%s: %llu times\n", tp_world_fault_names[i], (unsigned long long)r->injected[i]);
 }
 
+/* The story is that of the smallest world in which it breaks. */
 static void print_story(
     const struct tp_command *cmd, const struct options *o, const struct tp_world_result *r)
 {
+    struct tp_world_config c = o->config;
+    struct tp_world_result *small = tp_calloc(1, sizeof *small);
+    *small = *r;
+    tp_world_shrink(&c, small);
     fprintf(stderr, "turnpike %s: seed %llu: %s\n", cmd->name, (unsigned long long)o->config.seed,
         r->broken);
-    for (unsigned i = 0; i < r->n_story; i++)
-        fprintf(stderr, "  %s\n", r->story[i]);
+    fprintf(stderr, "so does it with --seed %llu --guest %s:%u", (unsigned long long)c.seed,
+        c.late_guest ? "late" : "early", c.run_ahead);
+    const char *before = " --faults ";
+    for (unsigned i = 0; i < TP_FAULTS; i++)
+        if (c.per_mille[i] > 0) {
+            fprintf(stderr, "%s%s:%u", before, tp_world_fault_names[i], c.per_mille[i]);
+            before = ",";
+        }
+    fprintf(stderr, " within %llu frames:\n", (unsigned long long)(small->frames + small->drops));
+    for (unsigned i = 0; i < small->n_story; i++)
+        fprintf(stderr, "  %s\n", small->story[i]);
+    free(small);
 }
 
 static int report(const struct tp_command *cmd, const struct options *o,

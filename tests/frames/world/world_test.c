@@ -12,6 +12,7 @@
 
 #include "frames/world/costs.h"
 #include "frames/world/oracle.h"
+#include "frames/world/shrink.h"
 #include "frames/world/world.h"
 
 #define MS INT64_C(1000000)
@@ -409,6 +410,33 @@ static void each_planted_bug_is_caught(void **data)
         }
 }
 
+/* A mistake that only a crash shows, among all faults: the others are no part of the story. */
+static void what_broke_shrinks_to_what_it_takes(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 5000);
+    c.bug = TP_BUG_NO_QUARANTINE;
+    c.pipeline = 2;
+    c.images = 3;
+    c.run_ahead = 2;
+    for (unsigned k = 0; k < TP_FAULTS; k++)
+        c.per_mille[k] = 20;
+    assert_int_equal(tp_world_run(&c, &result, NULL), 0);
+    assert_true(*result.broken);
+    uint64_t before = result.frames + result.drops;
+    tp_world_shrink(&c, &result);
+    assert_true(*result.broken);
+    assert_true(result.frames + result.drops <= before);
+    assert_true(result.n_story > 0);
+    assert_int_equal(c.run_ahead, 0);
+    for (unsigned k = 0; k < TP_FAULTS; k++)
+        assert_int_equal(c.per_mille[k] > 0, k == TP_FAULT_SERVER_CRASH);
+    struct tp_world_result again;
+    assert_int_equal(tp_world_run(&c, &again, NULL), 0);
+    assert_string_equal(again.broken, result.broken);
+}
+
 static void what_cannot_be_is_refused(void **data)
 {
     (void)data;
@@ -591,6 +619,7 @@ int main(void)
         cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
         cmocka_unit_test(waiting_after_booking_eats_the_period),
         cmocka_unit_test(each_planted_bug_is_caught),
+        cmocka_unit_test(what_broke_shrinks_to_what_it_takes),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_oracle_starts_early_where_it_helps),
         cmocka_unit_test(the_oracle_waits_as_long_as_it_may),
