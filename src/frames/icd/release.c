@@ -1,4 +1,4 @@
-#include "frames/icd/release.h"
+#include "frames/icd/release_internal.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -20,152 +20,9 @@
 #define RETRY_NS INT64_C(200000000)
 #define HOPE_NS INT64_C(5000000000)
 
-enum { MAX_OUTPUTS = 4 };
-
-struct image {
-    int fd; /* borrowed; -1: none */
-    struct tp_buffer_name name;
-    bool unsent; /* its registration did not go yet */
-};
-
-struct tp_scanout_watch {
-    struct tp_scanout *connection;
-    struct tp_scanout_watch *next;
-    const struct tp_scanout_events *events;
-    void *data;
-    unsigned n_images;
-    struct image images[];
-};
-
-/* Names that are to be given up, and questions, that did not go yet. */
-struct unsent {
-    struct unsent *next;
-    uint32_t fourcc;
-    struct tp_buffer_name name;
-};
-
-struct tp_scanout {
-    struct sockaddr_un server;
-    socklen_t server_bytes;
-    pthread_mutex_t lock; /* for all that follows */
-    struct tp_loop *loop; /* while there are watches */
-    struct tp_scanout_watch *watches;
-    int sock;              /* -1: not connected */
-    int64_t retry_ns;      /* when it is tried next */
-    int64_t hope_ns;       /* until then it counts as coming back; 0: it does not */
-    bool greeted;          /* its hello came */
-    uint64_t capabilities; /* of both */
-    struct tp_board_view board;
-    uint32_t generation, sequence;
-    struct unsent *unsent, **unsent_end;
-    /* What whoever watches next is told first. */
-    struct tp_timeline_frame timelines[MAX_OUTPUTS];
-    unsigned n_timelines;
-    struct tp_setting_frame settings[4]; /* by setting; 0: none */
-    uint8_t buffer[TP_FRAME_BYTES];
-};
-
 static const struct tp_board_view *board_of(const struct tp_scanout *c)
 {
     return c->board.n_words ? &c->board : NULL;
-}
-
-/* --- sending --- */
-
-static int send_frame(struct tp_scanout *c, struct tp_scanout_frame *f)
-{
-    uint8_t payload[TP_SCANOUT_BYTES];
-    struct iovec part = {payload, tp_scanout_encode(f, payload)};
-
-    return tp_frame_send_now(c->sock, f->fourcc, 0, ++c->sequence, &part, 1, &f->fd, f->fd >= 0);
-}
-
-static int send_name(struct tp_scanout *c, uint32_t fourcc, const struct tp_buffer_name *name)
-{
-    struct tp_scanout_frame f = {.fourcc = fourcc, .fd = -1};
-
-    if (fourcc == TP_FRAME_STATE)
-        f.u.state.buffer = *name;
-    else
-        f.u.unregister = *name;
-    return send_frame(c, &f);
-}
-
-/* In order: what waits goes first. */
-static void send_or_keep(struct tp_scanout *c, uint32_t fourcc, const struct tp_buffer_name *name)
-{
-    if (!c->greeted || (!c->unsent && send_name(c, fourcc, name) != -EAGAIN))
-        return;
-    struct unsent *u = calloc(1, sizeof *u);
-    if (!u)
-        return; /* the server finds out when the connection ends */
-    u->fourcc = fourcc;
-    u->name = *name;
-    *c->unsent_end = u;
-    c->unsent_end = &u->next;
-    tp_loop_wake(c->loop);
-}
-
-static void drop_unsent(struct tp_scanout *c)
-{
-    for (struct unsent *u = c->unsent, *next; u; u = next) {
-        next = u->next;
-        free(u);
-    }
-    c->unsent = NULL;
-    c->unsent_end = &c->unsent;
-}
-
-static void send_registration(struct tp_scanout_watch *w, unsigned slot)
-{
-    struct tp_scanout *c = w->connection;
-    struct image *i = &w->images[slot];
-    struct tp_scanout_frame f = {.fourcc = TP_FRAME_REGISTER, .u.reg.buffer = i->name, .fd = i->fd};
-
-    f.u.reg.buffer.index = i->name.index = TP_BUFFER_NO_INDEX;
-    w->events->registering(w->data, slot, &i->name);
-    i->unsent = send_frame(c, &f) == -EAGAIN;
-    if (i->unsent)
-        tp_loop_wake(c->loop);
-}
-
-static bool anything_unsent(const struct tp_scanout *c)
-{
-    if (c->unsent)
-        return true;
-    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
-        for (unsigned i = 0; i < w->n_images; i++) {
-            if (w->images[i].fd >= 0 && w->images[i].unsent)
-                return true;
-        }
-    }
-    return false;
-}
-
-static void send_unsent(struct tp_scanout *c)
-{
-    while (c->unsent) {
-        struct unsent *u = c->unsent;
-        if (send_name(c, u->fourcc, &u->name) == -EAGAIN)
-            return;
-        c->unsent = u->next;
-        free(u);
-    }
-    c->unsent_end = &c->unsent;
-    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
-        for (unsigned i = 0; i < w->n_images; i++) {
-            if (w->images[i].fd >= 0 && w->images[i].unsent)
-                send_registration(w, i);
-        }
-    }
-}
-
-static void send_setting(struct tp_scanout *c, enum tp_setting setting, int64_t value)
-{
-    struct tp_scanout_frame f = {
-        .fourcc = TP_FRAME_SETTING, .u.setting = {.setting = setting, .value = value}, .fd = -1};
-
-    send_frame(c, &f);
 }
 
 /* --- the connection --- */
@@ -179,7 +36,7 @@ static void lose(struct tp_scanout *c)
     close(c->sock);
     c->sock = -1;
     c->retry_ns = now + RETRY_NS;
-    drop_unsent(c);
+    tp_scanout_drop_unsent(c);
     if (!c->greeted)
         return;
     c->greeted = false;
@@ -216,15 +73,15 @@ static void connected(struct tp_scanout *c)
 
     if (c->capabilities & TP_CAP_CONTROL) {
         if (s->cap_set)
-            send_setting(c, TP_SETTING_CAP, s->gate.cap_mhz);
+            tp_scanout_send_setting(c, TP_SETTING_CAP, s->gate.cap_mhz);
         if (s->gate_set)
-            send_setting(c, TP_SETTING_GATE, s->gate.mode);
+            tp_scanout_send_setting(c, TP_SETTING_GATE, s->gate.mode);
     }
     for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
         w->events->connected(w->data, c->capabilities, board_of(c));
         for (unsigned i = 0; i < w->n_images; i++) {
             if (w->images[i].fd >= 0)
-                send_registration(w, i);
+                tp_scanout_send_registration(w, i);
         }
     }
 }
@@ -265,7 +122,7 @@ static void keep_timeline(struct tp_scanout *c, const struct tp_timeline_frame *
 
     while (i < c->n_timelines && c->timelines[i].output != t->output)
         i++;
-    if (i == MAX_OUTPUTS)
+    if (i == TP_SCANOUT_OUTPUTS)
         return;
     c->timelines[i] = *t;
     if (i == c->n_timelines)
@@ -278,7 +135,7 @@ static void registered(struct tp_scanout *c, const struct tp_register_frame *ans
 
     for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
         for (unsigned i = 0; i < w->n_images; i++) {
-            struct image *image = &w->images[i];
+            struct tp_scanout_image *image = &w->images[i];
             if (image->fd < 0 || image->name.generation != name->generation)
                 continue;
             image->name.index = name->index;
@@ -365,7 +222,7 @@ static int64_t before(void *data, short *events)
         if (c->hope_ns && c->hope_ns < until)
             until = c->hope_ns;
     } else {
-        *events = POLLIN | (c->greeted && anything_unsent(c) ? POLLOUT : 0);
+        *events = POLLIN | (c->greeted && tp_scanout_has_unsent(c) ? POLLOUT : 0);
     }
     tp_loop_set_fd(c->loop, c->sock);
     pthread_mutex_unlock(&c->lock);
@@ -386,7 +243,7 @@ static void after(void *data, short revents)
             w->events->disconnected(w->data, true);
     }
     if (c->sock >= 0 && c->greeted && revents & POLLOUT)
-        send_unsent(c);
+        tp_scanout_send_unsent(c);
     if (c->sock >= 0)
         drain(c);
     pthread_mutex_unlock(&c->lock);
@@ -419,7 +276,7 @@ void tp_scanout_destroy(struct tp_scanout *c)
     if (!c)
         return;
     tp_loop_destroy(c->loop);
-    drop_unsent(c);
+    tp_scanout_drop_unsent(c);
     if (c->sock >= 0)
         close(c->sock);
     tp_board_close(&c->board);
@@ -494,7 +351,7 @@ void tp_scanout_unwatch(struct tp_scanout_watch *w)
     pthread_mutex_lock(&c->lock);
     for (unsigned i = 0; i < w->n_images; i++) {
         if (w->images[i].fd >= 0 && !w->images[i].unsent)
-            send_or_keep(c, TP_FRAME_UNREGISTER, &w->images[i].name);
+            tp_scanout_send_or_keep(c, TP_FRAME_UNREGISTER, &w->images[i].name);
     }
     for (struct tp_scanout_watch **at = &c->watches; *at; at = &(*at)->next) {
         if (*at == w) {
@@ -509,7 +366,7 @@ void tp_scanout_unwatch(struct tp_scanout_watch *w)
 int tp_scanout_add(struct tp_scanout_watch *w, unsigned slot, int fd)
 {
     struct tp_scanout *c = w->connection;
-    struct image *i = &w->images[slot];
+    struct tp_scanout_image *i = &w->images[slot];
     struct stat st;
 
     if (fstat(fd, &st))
@@ -522,7 +379,7 @@ int tp_scanout_add(struct tp_scanout_watch *w, unsigned slot, int fd)
         .generation = c->generation,
         .index = TP_BUFFER_NO_INDEX};
     if (c->greeted)
-        send_registration(w, slot);
+        tp_scanout_send_registration(w, slot);
     pthread_mutex_unlock(&c->lock);
     return 0;
 }
@@ -533,7 +390,7 @@ void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *nam
 
     pthread_mutex_lock(&c->lock);
     if (c->capabilities & TP_CAP_STATE)
-        send_or_keep(c, TP_FRAME_STATE, name);
+        tp_scanout_send_or_keep(c, TP_FRAME_STATE, name);
     pthread_mutex_unlock(&c->lock);
 }
 
