@@ -337,8 +337,8 @@ static void fill_mode(struct mode *m, VkDisplayModePropertiesKHR *out)
     };
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL get_modes(VkPhysicalDevice handle, VkDisplayKHR display,
-    uint32_t *count, VkDisplayModePropertiesKHR *out)
+static VKAPI_ATTR VkResult VKAPI_CALL get_modes(
+    VkPhysicalDevice handle, VkDisplayKHR display, uint32_t *count, VkDisplayModePropertiesKHR *out)
 {
     struct list l = {.room = *count};
 
@@ -492,8 +492,7 @@ const struct tp_icd_entry tp_icd_display_entries[] = {
     TP_ENTRY("GetPhysicalDeviceDisplayPlanePropertiesKHR", get_planes, TP_LEVEL_PHYSICAL, DISPLAY),
     TP_ENTRY(
         "GetPhysicalDeviceDisplayPlaneProperties2KHR", get_planes2, TP_LEVEL_PHYSICAL, DISPLAY2),
-    TP_ENTRY(
-        "GetDisplayPlaneSupportedDisplaysKHR", get_plane_displays, TP_LEVEL_PHYSICAL, DISPLAY),
+    TP_ENTRY("GetDisplayPlaneSupportedDisplaysKHR", get_plane_displays, TP_LEVEL_PHYSICAL, DISPLAY),
     TP_ENTRY("GetDisplayPlaneCapabilitiesKHR", get_plane_capabilities, TP_LEVEL_PHYSICAL, DISPLAY),
     TP_ENTRY(
         "GetDisplayPlaneCapabilities2KHR", get_plane_capabilities2, TP_LEVEL_PHYSICAL, DISPLAY2),

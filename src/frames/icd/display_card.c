@@ -258,8 +258,9 @@ int tp_display_card_start(struct tp_display_card *c)
             return r;
         }
         if (r < 0) {
-            tp_icd_log_once("another program draws on the screens; a display's swapchain needs them "
-                            "for itself: end it, or use its windows");
+            tp_icd_log_once(
+                "another program draws on the screens; a display's swapchain needs them "
+                "for itself: end it, or use its windows");
             return -EBUSY;
         }
     }

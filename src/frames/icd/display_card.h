@@ -1,6 +1,6 @@
 /*
- * An open card and its thread, shared by all targets of this process that show on its screens: there
- * is one master of a card, and it is an open file.
+ * An open card and its thread, shared by all targets of this process that show on its screens:
+ * there is one master of a card, and it is an open file.
  */
 #ifndef TP_FRAMES_ICD_DISPLAY_CARD_H
 #define TP_FRAMES_ICD_DISPLAY_CARD_H

@@ -93,7 +93,8 @@ static int submit(struct tp_display_link *l, struct request *r, uint32_t flags, 
     return tp_display_ioctl(l, DRM_IOCTL_MODE_ATOMIC, &a);
 }
 
-static void place(struct request *r, const struct tp_display_pipe *p, const struct tp_display_flip *f)
+static void place(
+    struct request *r, const struct tp_display_pipe *p, const struct tp_display_flip *f)
 {
     set(r, p->of_plane.crtc_id, p->crtc);
     set(r, p->of_plane.crtc_x, (uint64_t)(int64_t)f->x);

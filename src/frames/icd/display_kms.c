@@ -56,8 +56,8 @@ bool tp_display_mode_same(const struct drm_mode_modeinfo *a, const struct drm_mo
 {
     return a->clock == b->clock && a->hdisplay == b->hdisplay && a->hsync_start == b->hsync_start &&
         a->hsync_end == b->hsync_end && a->htotal == b->htotal && a->vdisplay == b->vdisplay &&
-        a->vsync_start == b->vsync_start && a->vsync_end == b->vsync_end && a->vtotal == b->vtotal &&
-        a->vscan == b->vscan && a->flags == b->flags;
+        a->vsync_start == b->vsync_start && a->vsync_end == b->vsync_end &&
+        a->vtotal == b->vtotal && a->vscan == b->vscan && a->flags == b->flags;
 }
 
 bool tp_display_has_mode(const struct tp_display_connector *c, const struct drm_mode_modeinfo *m)
@@ -221,8 +221,8 @@ static void *read_blob(struct tp_display_link *l, uint64_t id, uint32_t *bytes)
     return data;
 }
 
-/* CTA-861-H: the HDR static metadata block of a CTA extension says which curves a screen takes; bit 2
- * is PQ. */
+/* CTA-861-H: the HDR static metadata block of a CTA extension says which curves a screen takes; bit
+ * 2 is PQ. */
 static bool edid_has_pq(const uint8_t *edid, uint32_t bytes)
 {
     for (uint32_t at = 128; at + 128 <= bytes; at += 128) {
@@ -272,7 +272,8 @@ static int read_in_formats(
         return -ENODEV;
     memcpy(&head, blob, sizeof head);
     if ((uint64_t)head.formats_offset + UINT64_C(4) * head.count_formats > bytes ||
-        head.modifiers_offset + (uint64_t)head.count_modifiers * sizeof(struct drm_format_modifier) >
+        head.modifiers_offset +
+                (uint64_t)head.count_modifiers * sizeof(struct drm_format_modifier) >
             bytes)
         return -ENODEV;
     p->formats = calloc((size_t)head.count_modifiers * 64, sizeof *p->formats);
@@ -289,8 +290,7 @@ static int read_in_formats(
                 continue;
             memcpy(&f->fourcc, blob + head.formats_offset + 4 * (m.offset + bit), 4);
             f->modifier = m.modifier;
-            f->memory =
-                TP_MEMORY_DMABUF | (m.modifier == DRM_FORMAT_MOD_LINEAR ? memory : 0);
+            f->memory = TP_MEMORY_DMABUF | (m.modifier == DRM_FORMAT_MOD_LINEAR ? memory : 0);
             p->n_formats++;
         }
     }
@@ -333,9 +333,9 @@ static int read_plane(struct tp_display_pipe *p, struct tp_display_link *l)
         {"CRTC_Y", &p->of_plane.crtc_y, NULL, NULL}, {"CRTC_W", &p->of_plane.crtc_w, NULL, NULL},
         {"CRTC_H", &p->of_plane.crtc_h, NULL, NULL}, {"SRC_X", &p->of_plane.src_x, NULL, NULL},
         {"SRC_Y", &p->of_plane.src_y, NULL, NULL}, {"SRC_W", &p->of_plane.src_w, NULL, NULL},
-        {"SRC_H", &p->of_plane.src_h, NULL, NULL},
-        {"rotation", &p->of_plane.rotation, NULL, NULL}, {"alpha", &p->of_plane.alpha, NULL, NULL},
-        {"IN_FORMATS", &in_formats, &blob, NULL}, {NULL, NULL, NULL, NULL}};
+        {"SRC_H", &p->of_plane.src_h, NULL, NULL}, {"rotation", &p->of_plane.rotation, NULL, NULL},
+        {"alpha", &p->of_plane.alpha, NULL, NULL}, {"IN_FORMATS", &in_formats, &blob, NULL},
+        {NULL, NULL, NULL, NULL}};
     int r = find_properties(l, p->plane, DRM_MODE_OBJECT_PLANE, wanted);
 
     if (r == 0)

@@ -23,8 +23,7 @@ struct tp_display_connector {
 /* All of the card's. Answers how many, at most TP_DISPLAY_CONNECTORS; out has room for as many. */
 int tp_display_connectors(struct tp_display_link *l, struct tp_display_connector *out);
 /* One, as it is now. */
-int tp_display_connector(
-    struct tp_display_link *l, uint32_t id, struct tp_display_connector *out);
+int tp_display_connector(struct tp_display_link *l, uint32_t id, struct tp_display_connector *out);
 /* Refreshes in 1000 s, as the kernel counts a mode's. */
 uint32_t tp_display_mode_mhz(const struct drm_mode_modeinfo *m);
 bool tp_display_mode_same(const struct drm_mode_modeinfo *a, const struct drm_mode_modeinfo *b);

@@ -15,12 +15,11 @@
 #include "frames/wire/hello.h"
 
 #define DRIVER "turnpike"
-#define CARDS 16u  /* of the kernel's that are looked at */
+#define CARDS 16u /* of the kernel's that are looked at */
 
 static int say_hello(const struct sockaddr *address, socklen_t bytes, uint32_t kind)
 {
-    struct tp_hello hello = {
-        .version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST, .kind = kind};
+    struct tp_hello hello = {.version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST, .kind = kind};
     struct iovec part = {&hello, sizeof hello};
     int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     int r;
@@ -143,8 +142,8 @@ static bool has_screens(struct tp_display_link *l)
 {
     struct drm_mode_card_res res = {0};
 
-    return tp_display_ioctl(l, DRM_IOCTL_MODE_GETRESOURCES, &res) == 0 && res.count_connectors > 0 &&
-        res.count_crtcs > 0 && ask_for_all(l) == 0;
+    return tp_display_ioctl(l, DRM_IOCTL_MODE_GETRESOURCES, &res) == 0 &&
+        res.count_connectors > 0 && res.count_crtcs > 0 && ask_for_all(l) == 0;
 }
 
 static int open_kernel(struct tp_display_link *l)

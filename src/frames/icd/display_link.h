@@ -17,10 +17,10 @@
 #include "frames/wire/drm_call.h"
 
 struct tp_display_link {
-    int fd;      /* events come here; owned */
-    int hotplug; /* readable when screens have come or gone; -1: nobody tells; owned */
-    bool server; /* else by ioctl */
-    bool shared; /* takes memory that is no dma-buf, as the server's card does */
+    int fd;          /* events come here; owned */
+    int hotplug;     /* readable when screens have come or gone; -1: nobody tells; owned */
+    bool server;     /* else by ioctl */
+    bool shared;     /* takes memory that is no dma-buf, as the server's card does */
     uint64_t device; /* makedev's number of the kernel's card; 0 */
     /* The rest: the server's alone. */
     int channel; /* -1: gone; owned */
@@ -31,8 +31,8 @@ struct tp_display_link {
 };
 
 /*
- * Opens the server's card; address NULL: the kernel's first one with screens. Atomic commits and all
- * planes are asked for. Becomes master where there is none, as any open of a card does: see
+ * Opens the server's card; address NULL: the kernel's first one with screens. Atomic commits and
+ * all planes are asked for. Becomes master where there is none, as any open of a card does: see
  * tp_display_link_drop. -ENODEV: there is none, or it cannot do atomic commits; -EACCES; -ENOMEM.
  */
 int tp_display_link_open(

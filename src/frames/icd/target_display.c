@@ -55,8 +55,8 @@ struct display {
     bool piped;
     struct stream *streams; /* the newest first: the others are retired by it */
     struct place screen, flying;
-    /* Taken out of its stream's queue, and to go out next: what needs no turn but finds a flip under
-     * way, or could not go out when it was tried. */
+    /* Taken out of its stream's queue, and to go out next: what needs no turn but finds a flip
+     * under way, or could not go out when it was tried. */
     struct tp_queued *ready;
     struct stream *ready_stream;
     int64_t retry_ns;   /* not before that */
@@ -248,8 +248,8 @@ static bool is_late(const struct display *d, int64_t now)
     return d->flip_ns && now - d->flip_ns > d->period_ns;
 }
 
-static void fill_flip(struct display *d, const struct stream *s, const struct tp_queued *q,
-    struct tp_display_flip *f)
+static void fill_flip(
+    struct display *d, const struct stream *s, const struct tp_queued *q, struct tp_display_flip *f)
 {
     const struct tp_picture *p = &q->picture;
     uint32_t width = s->images[p->index].width, height = s->images[p->index].height;
@@ -345,7 +345,8 @@ static void fail(struct display *d, struct stream *s, struct tp_queued *q, int e
     int r = check_screen(d);
     if (r == 0)
         tp_icd_log_once("the screen does not take a picture of this program (%s); its display "
-                        "surface is lost", strerror(-err));
+                        "surface is lost",
+            strerror(-err));
     if (r == -ESTALE)
         outdate(d);
     else

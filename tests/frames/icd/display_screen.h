@@ -1,6 +1,5 @@
 /*
- * A display server on a thread of its own whose panel refreshes when the test says so, and guests
- * of targets that count what they are told.
+ * A display server on a thread of its own whose panel refreshes when the test says so.
  */
 #ifndef TP_TESTS_FRAMES_ICD_DISPLAY_SCREEN_H
 #define TP_TESTS_FRAMES_ICD_DISPLAY_SCREEN_H
@@ -19,12 +18,11 @@
 
 #include "frames/icd/clock.h"
 #include "frames/icd/target_display.h"
+#include "target_guest.h"
 
 #define WIDTH 64u
 #define HEIGHT 48u
 #define PERIOD INT64_C(16666667)
-#define GUEST_IMAGES 4u
-#define GUEST_SERIALS 128u
 
 /* Says where the server is, before anything asks. */
 void screen_address(void);
@@ -45,40 +43,16 @@ bool published_async(void);
 int64_t published_colorspace(void);
 bool published_hdr(struct hdr_output_metadata *out);
 unsigned n_framebuffers(void);
-unsigned n_descriptors(void);
 /* Somebody else's open of the card. */
 int open_other(struct tp_display_link *out);
 
 /* On the mode of this number; height: of the pictures, 0: the mode's. */
 struct tp_target *make_target(unsigned mode, uint32_t height);
-
-/* The lock guards the counts; the test reads them after it has waited for one. */
-struct guest {
-    struct tp_target *target;
-    struct tp_stream *stream;
-    struct tp_stream_info info;
-    int memory[GUEST_IMAGES];
-    pthread_mutex_t lock;
-    pthread_cond_t told;
-    atomic_ullong n_committed, n_shown, n_discarded, n_out_of_date, n_lost, released[GUEST_IMAGES];
-    struct tp_shown shown[GUEST_SERIALS]; /* from 1 on, in their order */
-};
-
-extern const struct tp_stream_events guest_events;
-
-void guest_open(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode);
-/* And its image 0 is on the screen; the next picture has to wait for a tick. */
+/* Opens a stream, and its image 0 is on the screen; the next picture has to wait for a tick. */
 void guest_begin(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode);
-void guest_open_in(struct guest *g, struct tp_target *t, uint32_t n_images, VkPresentModeKHR mode,
-    VkColorSpaceKHR space);
-void guest_present(struct guest *g, uint32_t index, uint64_t serial, VkPresentModeKHR mode);
-/* Until a count has come to n; fails after ten seconds. */
-void wait_for(struct guest *g, atomic_ullong *count, uint64_t n);
-/* The same, with refreshes. */
+/* Until a count has come to n, with refreshes. */
 void tick_until(struct guest *g, atomic_ullong *count, uint64_t n);
-void guest_close_stream(struct guest *g);
-/* And its target. */
-void guest_close(struct guest *g);
-struct tp_display_link *card_link(struct guest *g);
+
+struct tp_display_link *card_link(void);
 
 #endif

@@ -222,15 +222,16 @@ static void a_picture_waits_for_its_fence_and_its_instant(void **state)
 
 static void hdr_pictures_are_told_as_such(void **state)
 {
-    const VkHdrMetadataEXT hdr = {.maxLuminance = 600, .minLuminance = 0.03f, .maxContentLightLevel = 500};
+    const VkHdrMetadataEXT hdr = {
+        .maxLuminance = 600, .minLuminance = 0.03f, .maxContentLightLevel = 500};
     struct tp_picture p = {
         .index = 0, .serial = 1, .mode = VK_PRESENT_MODE_FIFO_KHR, .fence = -1, .hdr = &hdr};
     struct hdr_output_metadata told;
     struct guest g;
 
     (void)state;
-    guest_open_in(&g, make_target(0, 0), 2, VK_PRESENT_MODE_FIFO_KHR,
-        VK_COLOR_SPACE_HDR10_ST2084_EXT);
+    guest_open_in(
+        &g, make_target(0, 0), 2, VK_PRESENT_MODE_FIFO_KHR, VK_COLOR_SPACE_HDR10_ST2084_EXT);
     assert_int_equal(g.stream->target->ops->present(g.stream, &p), 0);
     wait_for(&g, &g.n_committed, 1);
     tick();
@@ -335,7 +336,7 @@ static void who_loses_the_screens_to_another_is_out_of_date(void **state)
     wait_for(&g, &g.n_committed, 1);
     tick();
     wait_for(&g, &g.n_shown, 1);
-    assert_int_equal(tp_display_ioctl(card_link(&g), DRM_IOCTL_DROP_MASTER, NULL), 0);
+    assert_int_equal(tp_display_ioctl(card_link(), DRM_IOCTL_DROP_MASTER, NULL), 0);
     assert_int_equal(open_other(&other), 0);
     guest_present(&g, 1, 2, g.info.mode);
     wait_for(&g, &g.n_out_of_date, 1);
