@@ -141,7 +141,7 @@ static int query(struct tp_target *t, struct tp_target_caps *out)
         .gravity_x = VK_PRESENT_GRAVITY_MIN_BIT_EXT,
         .gravity_y = VK_PRESENT_GRAVITY_MIN_BIT_EXT,
         .takes_fences = w->sync && w->dmabuf,
-        .timed = w->presentation,
+        .timed = w->presentation && !w->mute,
         .period_ns = w->period_ns,
         .device = w->feedback.device,
     };

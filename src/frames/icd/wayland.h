@@ -67,6 +67,7 @@ struct tp_wayland {
     bool shared_dmabuf; /* shared memory may go as a dma-buf */
     clockid_t clock;    /* of presentation */
     int64_t period_ns;
+    bool answers, mute; /* presentation has told of a picture; does not tell of any */
     struct tp_wayland_formats dmabuf_formats, shm_formats;
     struct tp_wayland_feedback feedback;
 
@@ -158,6 +159,9 @@ void tp_wayland_listen_presentation(struct tp_wayland *w);
 int tp_wayland_await_shown(struct tp_wayland_stream *s, uint64_t serial);
 /* The refresh of what was committed last has begun: without presentation that counts as shown. */
 void tp_wayland_refreshed(struct tp_wayland *w, int64_t now_ns);
+/* Does presentation tell anything at all? Until when to see, INT64_MAX: that is known. */
+int64_t tp_wayland_shown_until(const struct tp_wayland *w);
+void tp_wayland_check_shown(struct tp_wayland *w, int64_t now_ns);
 /* Nobody waits any more for the stream's pictures. tell: as "discarded". */
 void tp_wayland_forget_shown(struct tp_wayland_stream *s, bool tell);
 

@@ -340,6 +340,8 @@ void tp_wayland_pump(struct tp_wayland *w)
 {
     struct tp_wayland_stream *s;
 
+    if (!w->dead)
+        tp_wayland_check_shown(w, tp_icd_now_ns());
     while (!w->dead && !w->blocked && send_one(w, tp_icd_now_ns()))
         tp_wayland_flush(w);
     if (!w->dead && w->blocked) {
@@ -373,7 +375,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int64_t tp_wayland_until(const struct tp_wayland *w)
 {
-    int64_t now = tp_icd_now_ns(), until = INT64_MAX;
+    int64_t now = tp_icd_now_ns(), until = tp_wayland_shown_until(w);
     struct tp_wayland_stream *s;
 
     if (w->blocked)

@@ -1,16 +1,24 @@
-/* When the pictures of a Wayland target were shown: wp_presentation, else frame callbacks. */
+/*
+ * When the pictures of a Wayland target were shown: wp_presentation, else frame callbacks. Some
+ * compositors have the former and never tell anything (wlroots' headless one): where a refresh has
+ * begun and nothing was heard for SILENCE_NS, nothing is expected any more.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "frames/icd/clock.h"
+#include "frames/icd/log.h"
 #include "frames/icd/wayland.h"
+
+#define SILENCE_NS INT64_C(200000000)
 
 /* A picture that is with the compositor, and was not shown yet. */
 struct tp_wayland_awaited {
     struct wl_list link; /* of its stream; oldest first */
     struct tp_wayland_stream *stream;
     uint64_t serial;
-    struct wp_presentation_feedback *feedback; /* NULL: the next refresh shows it */
+    struct wp_presentation_feedback *feedback; /* NULL: its refresh shows it */
+    int64_t refreshed_ns;                      /* when that began; 0: it has not */
 };
 
 static void on_clock(void *data, struct wp_presentation *presentation, uint32_t clock)
@@ -80,6 +88,8 @@ static void on_presented(void *data, struct wp_presentation_feedback *feedback, 
 
     (void)feedback;
     w->period_ns = refresh;
+    w->answers = true;
+    w->mute = false;
     end(a);
     s->events->shown(s->data, &shown);
 }
@@ -113,20 +123,63 @@ int tp_wayland_await_shown(struct tp_wayland_stream *s, uint64_t serial)
     return 0;
 }
 
-void tp_wayland_refreshed(struct tp_wayland *w, int64_t now_ns)
+/* Those whose refresh has begun before this. */
+static void count_as_shown(struct tp_wayland *w, bool with_feedback, int64_t before_ns)
 {
     struct tp_wayland_stream *s;
 
-    if (w->presentation)
-        return;
     wl_list_for_each(s, &w->streams, link) {
         struct tp_wayland_awaited *a, *next;
         wl_list_for_each_safe(a, next, &s->awaited, link) {
-            struct tp_shown shown = {.serial = a->serial, .time_ns = now_ns};
+            struct tp_shown shown = {.serial = a->serial, .time_ns = a->refreshed_ns};
+            if (a->refreshed_ns == 0 || a->refreshed_ns > before_ns ||
+                (a->feedback && !with_feedback))
+                continue;
             end(a);
             s->events->shown(s->data, &shown);
         }
     }
+}
+
+void tp_wayland_refreshed(struct tp_wayland *w, int64_t now_ns)
+{
+    struct tp_wayland_awaited *a;
+    struct tp_wayland_stream *s;
+
+    wl_list_for_each(s, &w->streams, link) {
+        wl_list_for_each(a, &s->awaited, link) {
+            if (a->refreshed_ns == 0)
+                a->refreshed_ns = now_ns;
+        }
+    }
+    count_as_shown(w, w->mute, now_ns);
+}
+
+int64_t tp_wayland_shown_until(const struct tp_wayland *w)
+{
+    const struct tp_wayland_awaited *a;
+    const struct tp_wayland_stream *s;
+    int64_t first = INT64_MAX;
+
+    if (w->answers || w->mute)
+        return first;
+    wl_list_for_each(s, &w->streams, link) {
+        wl_list_for_each(a, &s->awaited, link) {
+            if (a->refreshed_ns > 0 && a->refreshed_ns + SILENCE_NS < first)
+                first = a->refreshed_ns + SILENCE_NS;
+        }
+    }
+    return first;
+}
+
+void tp_wayland_check_shown(struct tp_wayland *w, int64_t now_ns)
+{
+    if (now_ns < tp_wayland_shown_until(w))
+        return;
+    w->mute = true;
+    tp_icd_log_once("the Wayland compositor does not tell when pictures are shown: their refresh "
+                    "is taken for it");
+    count_as_shown(w, true, now_ns);
 }
 
 void tp_wayland_forget_shown(struct tp_wayland_stream *s, bool tell)

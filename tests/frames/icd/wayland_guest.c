@@ -146,7 +146,7 @@ void guest_paint(struct guest *g, uint32_t index, const uint32_t colours[4])
     for (uint32_t y = 0; y < g->height; y++) {
         for (uint32_t x = 0; x < g->width; x++)
             g->pixels[index][y * g->width + x] =
-                colours[(y >= g->height / 2) * 2 + (x >= g->width / 2)];
+                colours[(y >= g->height / 2) * 2 + (x >= g->width / 2)] | 0xff000000;
     }
 }
 

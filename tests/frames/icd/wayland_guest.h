@@ -50,7 +50,7 @@ void guest_close(struct guest *g);
 /* The next serial, which it has then. */
 int guest_present(struct guest *g, uint32_t index, VkPresentModeKHR mode);
 int guest_present_more(struct guest *g, struct tp_picture p);
-/* Fills an image's quarters, row by row. */
+/* Fills an image's quarters, row by row; opaque. */
 void guest_paint(struct guest *g, uint32_t index, const uint32_t colours[4]);
 
 /* So many events of a type have come, within a long time. */

@@ -522,6 +522,36 @@ static void without_presentation_a_refresh_shows_the_picture(void **state)
     end();
 }
 
+/* It has presentation, and says nothing. */
+static void a_compositor_that_tells_nothing_is_not_waited_for(void **state)
+{
+    (void)state;
+    begin(&(struct double_options){.presentation = true});
+    open_shared(&guest);
+    assert_true(caps().timed);
+    assert_int_equal(guest_present(&guest, 0, FIFO), 0);
+    assert_int_equal(commits(), 1);
+    int64_t from = tp_icd_now_ns();
+    refresh();
+    assert_true(guest_await(&guest, GUEST_SHOWN, 1));
+    assert_true(tp_icd_now_ns() - from >= 200000000);
+    assert_true(guest_event(&guest, GUEST_SHOWN, 0).shown.time_ns < from + 200000000);
+    assert_false(caps().timed);
+    assert_int_equal(guest_present(&guest, 1, FIFO), 0);
+    assert_int_equal(commits(), 2);
+    refresh();
+    assert_true(guest_await(&guest, GUEST_SHOWN, 2)); /* at once now */
+    /* It tells after all. */
+    assert_int_equal(guest_present(&guest, 2, FIFO), 0);
+    assert_int_equal(commits(), 3);
+    show(2, 1000, 1, 1);
+    assert_true(guest_await(&guest, GUEST_SHOWN, 3));
+    assert_true(guest_event(&guest, GUEST_SHOWN, 2).shown.exact);
+    assert_true(caps().timed);
+    guest_close(&guest);
+    end();
+}
+
 /* --- what a commit says --- */
 
 static void damage_is_all_at_first_and_what_is_told_then(void **state)
@@ -930,6 +960,7 @@ int main(void)
         cmocka_unit_test(shown_times_are_the_monotonic_clocks),
         cmocka_unit_test(what_another_picture_replaced_was_not_shown),
         cmocka_unit_test(without_presentation_a_refresh_shows_the_picture),
+        cmocka_unit_test(a_compositor_that_tells_nothing_is_not_waited_for),
         cmocka_unit_test(damage_is_all_at_first_and_what_is_told_then),
         cmocka_unit_test(transforms_are_waylands),
         cmocka_unit_test(what_is_opaque_is_said_to_be),

@@ -1,0 +1,435 @@
+/* The Wayland target on compositors that nobody here wrote, without a screen: weston and sway. */
+#include <drm_fourcc.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <png.h>
+#include <wayland-client.h>
+
+#include "base/proc.h"
+#include "frames/icd/target.h"
+#include "wayland_guest.h"
+#include "xdg-shell-client.h"
+
+/* --- compositors --- */
+
+struct compositor {
+    const char *program, *options, *socket, *shot;
+    bool not_root;
+};
+static const struct compositor weston = {"weston",
+    "--backend=headless-backend.so --use-pixman --debug --idle-time=0 --no-config "
+    "--socket=icd-0 --width=400 --height=320",
+    "icd-0", "weston-screenshooter", false};
+static const struct compositor sway = {"sway", "--config config", "wayland-1", "grim shot.png", true};
+
+static char folder[64];
+static pid_t running;
+
+static void nap(void)
+{
+    nanosleep(&(struct timespec){0, 20000000}, NULL);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    strcpy(folder, "/tmp/turnpike-icd-XXXXXX");
+    if (!mkdtemp(folder) || chdir(folder) < 0)
+        return -1;
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    setenv("WLR_BACKENDS", "headless", 1);
+    setenv("WLR_RENDERER", "pixman", 1);
+    setenv("WLR_LIBINPUT_NO_DEVICES", "1", 1);
+    unsetenv("DISPLAY");
+    unsetenv("WAYLAND_DISPLAY");
+    return 0;
+}
+
+static void stop(int signal)
+{
+    if (running > 0) {
+        kill(running, signal);
+        waitpid(running, NULL, 0);
+    }
+    running = 0;
+}
+
+static int teardown(void **state)
+{
+    char command[96];
+
+    (void)state;
+    stop(SIGTERM);
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return chdir("/") < 0 || system(command) != 0 ? -1 : 0;
+}
+
+static void start(const struct compositor *c)
+{
+    static const char config[] =
+        "output HEADLESS-1 resolution 400x320\ndefault_border none\n"
+        "for_window [app_id=icd] floating enable\n";
+    bool other = c->not_root && geteuid() == 0;
+    char command[512];
+    struct stat st;
+
+    if (!tp_have_program(c->program))
+        skip();
+    FILE *f = fopen("config", "w");
+    fputs(config, f);
+    fclose(f);
+    if (other)
+        assert_int_equal(chown(folder, 1000, 1000), 0);
+    snprintf(command, sizeof command, "exec %s %s %s >log 2>&1",
+        other ? "setpriv --reuid 1000 --regid 1000 --clear-groups" : "", c->program, c->options);
+    running = fork();
+    if (running == 0) {
+        execl("/bin/sh", "sh", "-c", command, NULL);
+        _exit(127);
+    }
+    for (unsigned i = 0; i < 1500 && stat(c->socket, &st) < 0; i++)
+        nap();
+    setenv("WAYLAND_DISPLAY", c->socket, 1);
+}
+
+/* --- what is on its screen --- */
+
+static uint32_t *shot;
+static uint32_t shot_width, shot_height;
+
+static void take_shot(const struct compositor *c)
+{
+    char command[160];
+    png_image png = {.version = PNG_IMAGE_VERSION};
+
+    snprintf(command, sizeof command,
+        "rm -f *.png; %s >shot.log 2>&1; [ -f shot.png ] || mv wayland-screenshot*.png shot.png",
+        c->shot);
+    assert_int_equal(system(command), 0);
+    assert_true(png_image_begin_read_from_file(&png, "shot.png"));
+    png.format = PNG_FORMAT_BGRA;
+    free(shot);
+    shot = malloc(PNG_IMAGE_SIZE(png));
+    assert_true(png_image_finish_read(&png, NULL, shot, 0, NULL));
+    shot_width = png.width;
+    shot_height = png.height;
+}
+
+static uint32_t pixel(uint32_t x, uint32_t y)
+{
+    assert_true(x < shot_width && y < shot_height);
+    return shot[y * shot_width + x] & 0xffffff;
+}
+
+/* Waits for the colour; its first pixel. */
+static void await_colour(const struct compositor *c, uint32_t colour, uint32_t *x, uint32_t *y)
+{
+    for (unsigned i = 0; i < 100; i++, nap()) {
+        take_shot(c);
+        for (uint32_t at = 0; at < shot_width * shot_height; at++) {
+            if ((shot[at] & 0xffffff) == colour) {
+                *x = at % shot_width;
+                *y = at / shot_width;
+                return;
+            }
+        }
+    }
+    fail_msg("%s does not show the picture", c->program);
+}
+
+/* The window's quarters, row by row, where it is width x height. */
+static void assert_shows(
+    const struct compositor *c, uint32_t width, uint32_t height, const uint32_t quarters[4])
+{
+    uint32_t x = 0, y = 0;
+
+    await_colour(c, quarters[0], &x, &y);
+    for (unsigned i = 0; i < 4; i++) {
+        uint32_t left = x + (i & 1) * width / 2, top = y + (i >> 1) * height / 2;
+        assert_int_equal(pixel(left, top), quarters[i]);
+        assert_int_equal(pixel(left + width / 2 - 1, top + height / 2 - 1), quarters[i]);
+    }
+    free(shot);
+    shot = NULL;
+}
+
+/* --- the application --- */
+
+static struct wl_display *display;
+static struct wl_registry *registry;
+static struct wl_compositor *compositor;
+static struct xdg_wm_base *base;
+static struct wl_surface *surface;
+static struct xdg_surface *xdg;
+static struct xdg_toplevel *toplevel;
+static struct tp_target *target;
+static struct guest guest;
+static bool configured;
+
+static void on_ping(void *data, struct xdg_wm_base *b, uint32_t serial)
+{
+    (void)data;
+    xdg_wm_base_pong(b, serial);
+}
+
+static void on_global(
+    void *data, struct wl_registry *r, uint32_t name, const char *interface, uint32_t version)
+{
+    static const struct xdg_wm_base_listener listener = {on_ping};
+
+    (void)data;
+    if (strcmp(interface, "wl_compositor") == 0) {
+        compositor = wl_registry_bind(r, name, &wl_compositor_interface, version < 4 ? version : 4);
+    } else if (strcmp(interface, "xdg_wm_base") == 0) {
+        base = wl_registry_bind(r, name, &xdg_wm_base_interface, 1);
+        xdg_wm_base_add_listener(base, &listener, NULL);
+    }
+}
+
+static void on_global_remove(void *data, struct wl_registry *r, uint32_t name)
+{
+    (void)data;
+    (void)r;
+    (void)name;
+}
+
+static void on_configure(void *data, struct xdg_surface *x, uint32_t serial)
+{
+    (void)data;
+    xdg_surface_ack_configure(x, serial);
+    configured = true;
+}
+
+static void on_toplevel_configure(
+    void *data, struct xdg_toplevel *t, int32_t width, int32_t height, struct wl_array *states)
+{
+    (void)data;
+    (void)t;
+    (void)width;
+    (void)height;
+    (void)states;
+}
+
+static void on_close(void *data, struct xdg_toplevel *t)
+{
+    (void)data;
+    (void)t;
+}
+
+static void begin(const struct compositor *c)
+{
+    static const struct wl_registry_listener on_registry = {on_global, on_global_remove};
+    static const struct xdg_surface_listener on_xdg = {on_configure};
+    static const struct xdg_toplevel_listener on_toplevel = {
+        .configure = on_toplevel_configure, .close = on_close};
+
+    start(c);
+    for (unsigned i = 0; i < 500 && !(display = wl_display_connect(NULL)); i++)
+        nap();
+    assert_non_null(display);
+    registry = wl_display_get_registry(display);
+    wl_registry_add_listener(registry, &on_registry, NULL);
+    assert_true(wl_display_roundtrip(display) >= 0);
+    assert_true(compositor && base);
+    surface = wl_compositor_create_surface(compositor);
+    xdg = xdg_wm_base_get_xdg_surface(base, surface);
+    xdg_surface_add_listener(xdg, &on_xdg, NULL);
+    toplevel = xdg_surface_get_toplevel(xdg);
+    xdg_toplevel_add_listener(toplevel, &on_toplevel, NULL);
+    xdg_toplevel_set_app_id(toplevel, "icd");
+    wl_surface_commit(surface);
+    configured = false;
+    while (!configured)
+        assert_true(wl_display_dispatch(display) >= 0);
+    assert_int_equal(tp_target_wayland_create(display, surface, &target), 0);
+}
+
+static void end(void)
+{
+    target->ops->destroy(target);
+    xdg_toplevel_destroy(toplevel);
+    xdg_surface_destroy(xdg);
+    wl_surface_destroy(surface);
+    xdg_wm_base_destroy(base);
+    wl_compositor_destroy(compositor);
+    wl_registry_destroy(registry);
+    wl_display_disconnect(display);
+}
+
+static void open_guest(VkSurfaceTransformFlagBitsKHR transform)
+{
+    struct tp_stream_info info = guest_info(160, 96);
+
+    info.transform = transform;
+    assert_int_equal(guest_open(&guest, target, &info, TP_MEMORY_SHARED, DRM_FORMAT_MOD_LINEAR), 0);
+}
+
+static void present_next(const uint32_t colours[4])
+{
+    int image = guest_free_image(&guest);
+
+    assert_true(image >= 0);
+    guest_paint(&guest, (uint32_t)image, colours);
+    assert_int_equal(guest_present(&guest, (uint32_t)image, VK_PRESENT_MODE_FIFO_KHR), 0);
+}
+
+static const uint32_t first[4] = {0xff0102, 0x00ff03, 0x0405ff, 0x123456};
+
+static void shows_pictures(const struct compositor *c)
+{
+    uint32_t next[4] = {0xfe0000, 1, 2, 3};
+
+    begin(c);
+    open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+    present_next(first);
+    assert_shows(c, 160, 96, first);
+    for (uint32_t i = 1; i < 50; i++) {
+        next[0] = i << 16 | 0x77;
+        present_next(next);
+    }
+    assert_shows(c, 160, 96, next);
+    assert_int_equal(guest_count(&guest, GUEST_CHANGED), 0);
+    guest_close(&guest);
+    /* Turned clockwise by the guest: the top left of what is meant is its top right. */
+    open_guest(VK_SURFACE_TRANSFORM_ROTATE_90_BIT_KHR);
+    present_next(first);
+    assert_shows(c, 96, 160, (uint32_t[4]){first[1], first[3], first[0], first[2]});
+    guest_close(&guest);
+    open_guest(VK_SURFACE_TRANSFORM_HORIZONTAL_MIRROR_ROTATE_90_BIT_KHR);
+    present_next(first);
+    /* Undone: turned back, and then mirrored. */
+    assert_shows(c, 96, 160, (uint32_t[4]){first[3], first[1], first[2], first[0]});
+    guest_close(&guest);
+    end();
+}
+
+/* Until the compositor has found a place for the window, whose new size is acknowledged meanwhile:
+ * sway shows no new pictures before that. */
+static unsigned find_a_place(void)
+{
+    enum { PICTURES = 30 };
+
+    for (unsigned i = 0; i < PICTURES; i++) {
+        assert_true(wl_display_roundtrip(display) >= 0);
+        present_next(first);
+        nap();
+    }
+    for (unsigned i = 0; i < 500; i++) {
+        unsigned shown = guest_count(&guest, GUEST_SHOWN);
+        if (shown + guest_count(&guest, GUEST_DISCARDED) == PICTURES)
+            return shown;
+        nap();
+    }
+    fail_msg("the compositor shows nothing");
+    return 0;
+}
+
+static void shows_each_picture_in_a_refresh_of_its_own(const struct compositor *c)
+{
+    enum { PICTURES = 120 };
+
+    begin(c);
+    open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+    unsigned before = find_a_place(), lost = guest_count(&guest, GUEST_DISCARDED);
+    for (uint32_t i = 0; i < PICTURES; i++)
+        present_next(first);
+    assert_true(guest_await(&guest, GUEST_SHOWN, before + PICTURES));
+    assert_int_equal(guest_count(&guest, GUEST_DISCARDED), lost);
+    int64_t from = guest_event(&guest, GUEST_SHOWN, before).shown.time_ns, last = from;
+    for (unsigned i = 1; i < PICTURES; i++) {
+        struct guest_event e = guest_event(&guest, GUEST_SHOWN, before + i);
+        assert_int_equal(e.serial, before + lost + i + 1);
+        assert_true(e.shown.time_ns > last);
+        last = e.shown.time_ns;
+    }
+    /* By the compositor's own clock, where it tells: none is shown before its time. */
+    assert_true(last - from >= (PICTURES - 2) * guest_event(&guest, GUEST_SHOWN, before).shown.period_ns);
+    guest_close(&guest);
+    end();
+}
+
+static void on_weston_pictures_are_right(void **state)
+{
+    (void)state;
+    shows_pictures(&weston);
+}
+
+static void on_sway_pictures_are_right(void **state)
+{
+    (void)state;
+    if (!tp_have_program("grim"))
+        skip();
+    shows_pictures(&sway);
+}
+
+static void on_weston_fifo_has_a_refresh_for_each(void **state)
+{
+    (void)state;
+    shows_each_picture_in_a_refresh_of_its_own(&weston);
+}
+
+static void on_sway_fifo_has_a_refresh_for_each(void **state)
+{
+    (void)state;
+    shows_each_picture_in_a_refresh_of_its_own(&sway);
+}
+
+static void swapchains_are_made_anew_a_thousand_times(void **state)
+{
+    (void)state;
+    begin(&weston);
+    for (unsigned i = 0; i < 1000; i++) {
+        open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+        present_next(first);
+        if (i % 100 == 0)
+            assert_true(guest_await(&guest, GUEST_SHOWN, 1));
+        guest_close(&guest);
+    }
+    assert_true(wl_display_roundtrip(display) >= 0);
+    assert_int_equal(wl_display_get_error(display), 0);
+    end();
+}
+
+static void a_killed_compositor_is_a_lost_surface(void **state)
+{
+    (void)state;
+    begin(&weston);
+    open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+    present_next(first);
+    assert_true(guest_await(&guest, GUEST_SHOWN, 1));
+    stop(SIGKILL);
+    assert_true(guest_await(&guest, GUEST_CHANGED, 1));
+    assert_int_equal(guest_event(&guest, GUEST_CHANGED, 0).change, TP_TARGET_LOST);
+    assert_int_equal(guest_present(&guest, 0, VK_PRESENT_MODE_FIFO_KHR), -ENODEV);
+    guest_close(&guest);
+    end();
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(on_weston_pictures_are_right),
+        TEST(on_weston_fifo_has_a_refresh_for_each),
+        TEST(swapchains_are_made_anew_a_thousand_times),
+        TEST(a_killed_compositor_is_a_lost_surface),
+        TEST(on_sway_pictures_are_right),
+        TEST(on_sway_fifo_has_a_refresh_for_each),
+    };
+
+    unsetenv("TURNPIKE_SOCKET"); /* nobody's server */
+    return cmocka_run_group_tests_name("wayland compositors", tests, NULL, NULL);
+}
