@@ -5,9 +5,17 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 
 #include <wayland-client.h>
 #include <xcb/xcb.h>
+
+#include "frames/icd/clock.h"
+#include "frames/icd/log.h"
+
+#define TAKE_NS INT64_C(300000000)  /* how long gamescope may take to ask for a frame */
+#define LOOK_NS INT64_C(5000000)    /* how often it is looked */
+#define GONE_NS INT64_C(1200000000) /* more than its X server's delay */
 
 /* gamescope_xwayland, version 1, as gamescope describes it: destroy; override_window_content, of a
  * wl_surface and the window's id. No events. */
@@ -185,21 +193,79 @@ static int connect_to(struct gamescope *g)
     return g->surface ? 0 : -ENOMEM;
 }
 
-/*
- * gamescope asks for a window's content once each time that the window is mapped: one that is on
- * the screen already keeps its old content (3.11.49: set_wl_id), and so is mapped again.
- */
-static void map_again(struct gamescope *g)
+static void rest(int64_t ns)
 {
-    xcb_get_window_attributes_reply_t *is =
-        xcb_get_window_attributes_reply(g->app, xcb_get_window_attributes(g->app, g->window), NULL);
+    struct timespec t = {ns / 1000000000, ns % 1000000000};
 
-    if (is && is->map_state != XCB_MAP_STATE_UNMAPPED) {
-        xcb_unmap_window(g->app, g->window);
-        xcb_map_window(g->app, g->window);
-        xcb_flush(g->app);
-    }
+    while (nanosleep(&t, &t) < 0 && errno == EINTR)
+        ;
+}
+
+static bool is_on_screen(struct gamescope *g)
+{
+    xcb_get_window_attributes_reply_t *is = xcb_get_window_attributes_reply(
+        g->app, xcb_get_window_attributes(g->app, g->window), NULL);
+    bool on = is && is->map_state != XCB_MAP_STATE_UNMAPPED;
+
     free(is);
+    return on;
+}
+
+static void on_frame(void *data, struct wl_callback *callback, uint32_t time_ms)
+{
+    (void)callback;
+    (void)time_ms;
+    *(bool *)data = true;
+}
+
+/* Does gamescope take the surface for the window's content? Then it asks for frames. */
+static bool is_taken(struct gamescope *g)
+{
+    static const struct wl_callback_listener listener = {on_frame};
+    struct wl_event_queue *queue = wl_display_create_queue(g->display);
+    struct wl_surface *surface = queue ? wl_proxy_create_wrapper(g->surface) : NULL;
+    int64_t until_ns = tp_icd_now_ns() + TAKE_NS;
+    struct wl_callback *frame = NULL;
+    bool taken = false;
+
+    if (surface) {
+        wl_proxy_set_queue((struct wl_proxy *)surface, queue);
+        frame = wl_surface_frame(surface);
+    }
+    if (frame) {
+        wl_callback_add_listener(frame, &listener, &taken);
+        wl_surface_commit(surface);
+    }
+    while (frame && !taken && tp_icd_now_ns() < until_ns) {
+        if (wl_display_roundtrip_queue(g->display, queue) < 0)
+            break;
+        if (!taken)
+            rest(LOOK_NS);
+    }
+    if (frame)
+        wl_callback_destroy(frame);
+    if (surface)
+        wl_proxy_wrapper_destroy(surface);
+    if (queue)
+        wl_event_queue_destroy(queue);
+    return taken;
+}
+
+/*
+ * gamescope asks for a window's content when the window comes, and only then (3.11.49: set_wl_id):
+ * one that was there before goes and comes again. Its X server takes a second (since 22.1) to tell
+ * that the old content is gone.
+ */
+static void come_again(struct gamescope *g)
+{
+    if (!is_on_screen(g) || is_taken(g) || !is_on_screen(g))
+        return;
+    tp_icd_log("gamescope had this window already: it is mapped again");
+    xcb_unmap_window(g->app, g->window);
+    xcb_flush(g->app);
+    rest(GONE_NS);
+    xcb_map_window(g->app, g->window);
+    xcb_flush(g->app);
 }
 
 int tp_x11_gamescope_create(
@@ -225,7 +291,7 @@ int tp_x11_gamescope_create(
     wl_proxy_marshal_flags(
         g->xwayland, GAMESCOPE_OVERRIDE, NULL, 1, 0, (struct wl_object *)g->surface, window);
     wl_display_roundtrip(g->display); /* it knows of it before the window comes */
-    map_again(g);
+    come_again(g);
     *out = &g->base;
     return 0;
 }
