@@ -15,6 +15,7 @@
 #include "frames/wire/hello.h"
 
 #define DRIVER "turnpike"
+#define CONNECTORS 16u
 #define CARDS 16u /* of the kernel's that are looked at */
 
 static int say_hello(const struct sockaddr *address, socklen_t bytes, uint32_t kind)
@@ -138,12 +139,19 @@ static int listen_to_kernel(void)
     return fd;
 }
 
+/* Looks at its connectors, too: nobody may have done so yet, and it is master now. */
 static bool has_screens(struct tp_display_link *l)
 {
-    struct drm_mode_card_res res = {0};
+    uint32_t ids[CONNECTORS];
+    struct drm_mode_card_res res = {
+        .connector_id_ptr = (uintptr_t)ids, .count_connectors = CONNECTORS};
 
-    return tp_display_ioctl(l, DRM_IOCTL_MODE_GETRESOURCES, &res) == 0 &&
-        res.count_connectors > 0 && res.count_crtcs > 0 && ask_for_all(l) == 0;
+    if (tp_display_ioctl(l, DRM_IOCTL_MODE_GETRESOURCES, &res) < 0 || res.count_connectors == 0 ||
+        res.count_crtcs == 0 || ask_for_all(l) < 0)
+        return false;
+    for (uint32_t i = 0; i < res.count_connectors && i < CONNECTORS; i++)
+        tp_display_probe(l, ids[i]);
+    return true;
 }
 
 static int open_kernel(struct tp_display_link *l)
@@ -266,6 +274,14 @@ int tp_display_ioctl(struct tp_display_link *l, unsigned long request, void *arg
         r = ioctl(l->fd, request, arg);
     while (r < 0 && (errno == EINTR || errno == EAGAIN));
     return r < 0 ? -errno : r;
+}
+
+void tp_display_probe(struct tp_display_link *l, uint32_t connector)
+{
+    struct drm_mode_get_connector c = {.connector_id = connector};
+
+    if (!l->server)
+        tp_display_ioctl(l, DRM_IOCTL_MODE_GETCONNECTOR, &c);
 }
 
 bool tp_display_link_drain(struct tp_display_link *l)

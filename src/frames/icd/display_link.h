@@ -44,6 +44,10 @@ void tp_display_link_finish(struct tp_display_link *l);
 /* 0 or more, or a negative errno; -ENODEV: the card is gone. Any thread's. */
 int tp_display_ioctl(struct tp_display_link *l, unsigned long request, void *arg);
 
+/* Has the kernel look at a connector anew, which takes its time, and is done for masters alone: it
+ * tells what it saw last. */
+void tp_display_probe(struct tp_display_link *l, uint32_t connector);
+
 /* Throws away what the hot-plug descriptor has. False: there will be no more. */
 bool tp_display_link_drain(struct tp_display_link *l);
 

@@ -176,6 +176,7 @@ static int check_screen(struct display *d)
 static void screens_changed(struct tp_display_user *u)
 {
     struct display *d = display_of_user(u);
+    tp_display_probe(&d->card->link, d->connector);
     int r = check_screen(d);
 
     if (r == -ENODEV)
