@@ -49,3 +49,9 @@ picture_is_there() { # the screen's file, the sent one
     echo "# at +${BASH_REMATCH[3]}+${BASH_REMATCH[4]}, $different of 120000 pixels differ"
     awk -v n="$different" 'BEGIN { exit !(n <= 1400) }'
 }
+
+# vkcube's cube is on the screen: its labels' teal is.
+cube_is_there() { # file
+    convert "$1" -fuzz 12% -fill white -opaque '#004B55' -fill black +opaque white -format '%[fx:mean]' info: |
+        awk '{ print "# teal: " $1; exit !($1 > 0.001) }'
+}

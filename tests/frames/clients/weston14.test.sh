@@ -78,4 +78,13 @@ for space in "${spaces[@]}"; do
     check "namespace $space: its client's picture is on the screen" picture_is_there shown.png sent.png
     check "namespace $space: reports what it showed" json_holds '.frames >= 2' report.json
 done
+
+# By our Vulkan driver and this machine's lavapipe.
+if command -v vkcube-wayland >/dev/null; then
+    check 'vkcube-wayland runs in it' env PATH="$PWD/bin:$PATH" WESTON_MODULE_MAP="$modules" timeout -k 10 60 \
+        "$TURNPIKE" play --size 1280x720 --compositor weston --seconds 6 --snapshot shown.png --json report.json -- \
+        vkcube-wayland
+    check 'its frames are on the screen' json_holds '.frames >= 100' report.json
+    check 'the picture is a cube' cube_is_there shown.png
+fi
 tap_close
