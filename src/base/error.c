@@ -49,15 +49,34 @@ static const char *remedy(int err)
     }
 }
 
+/* A full disk or a reader that has gone is nobody's wrong usage. */
+static enum tp_status status_of(int err)
+{
+    switch (err) {
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+        return TP_STATUS_MISSING;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+    case EPIPE:
+    case EINTR:
+    case ETIMEDOUT:
+        return TP_STATUS_FAILED;
+    default:
+        return TP_STATUS_INPUT;
+    }
+}
+
 int tp_fail_errno(struct tp_error *e, int err, const char *where, const char *fmt, ...)
 {
     if (err < 0)
         err = -err;
     if (!e || e->err)
         return -err;
-    enum tp_status status = err == ENOMEM || err == EMFILE || err == ENFILE ? TP_STATUS_MISSING
-                                                                           : TP_STATUS_INPUT;
-    set(e, status, -err, where, remedy(err));
+    set(e, status_of(err), -err, where, remedy(err));
     va_list ap;
     va_start(ap, fmt);
     int n = vsnprintf(e->what, sizeof e->what, fmt, ap);

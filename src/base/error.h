@@ -28,8 +28,9 @@ struct tp_error {
 int tp_fail(struct tp_error *e, enum tp_status status, int err, const char *where, const char *todo,
             const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
-/* As tp_fail, for a failed system call: appends strerror(err); ENOSPC, EACCES and the like get a
- * remedy of their own when todo is NULL. err is a positive or negative errno. */
+/* As tp_fail, for a failed system call: appends strerror(err); ENOSPC, EACCES and the like have a
+ * remedy of their own. The status is FAILED for a full disk, a reader that has gone and the like,
+ * MISSING for memory and descriptors, else INPUT. err is a positive or negative errno. */
 int tp_fail_errno(struct tp_error *e, int err, const char *where, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdint.h>
@@ -13,6 +14,10 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
+
+/* That a pipe's reader has to come, or to take something. */
+#define PIPE_TURN_MS 20
+#define PIPE_TURNS 150
 
 int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e)
 {
@@ -53,18 +58,62 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
     return r;
 }
 
+/* Did a signal come that ends this process, though it is blocked? */
+static bool is_to_end(void)
+{
+    sigset_t waiting;
+    return sigpending(&waiting) == 0 && (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM) ||
+                                         sigismember(&waiting, SIGHUP));
+}
+
+/* Waits a moment for room in a pipe; -1: for a reader. -EINTR: this process is to end. */
+static int wait_for_pipe(int fd, int *turns)
+{
+    struct pollfd p = {.fd = fd, .events = POLLOUT};
+    int n = poll(&p, 1, PIPE_TURN_MS);
+    if ((n < 0 && errno == EINTR) || is_to_end())
+        return -EINTR;
+    return n > 0 || ++*turns < PIPE_TURNS ? 0 : -ETIMEDOUT;
+}
+
 static int write_all(int fd, const char *data, size_t len)
 {
+    int turns = 0;
     while (len) {
         ssize_t n = write(fd, data, len);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return -errno;
+        if (n < 0) {
+            int r = errno == EAGAIN ? wait_for_pipe(fd, &turns) : -errno;
+            if (r < 0)
+                return r;
+            continue;
+        }
+        turns = 0;
         data += n;
         len -= (size_t)n;
     }
     return 0;
+}
+
+int tp_open_pipe(const char *path, struct tp_error *e)
+{
+    struct stat st;
+    bool named = stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    for (int turns = 0;;) {
+        int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+        int err = errno;
+        if (fd >= 0)
+            return fd;
+        if (err != ENXIO || !named)
+            return tp_fail_errno(e, err, path, "cannot be written");
+        int r = wait_for_pipe(-1, &turns);
+        if (r == -ETIMEDOUT)
+            return tp_fail(e, TP_STATUS_FAILED, -err, path, "start the program that reads it first",
+                           "nobody reads this pipe");
+        if (r < 0)
+            return tp_fail_errno(e, r, path, "nobody reads this pipe");
+    }
 }
 
 static char *parent_of(const char *path)
@@ -78,8 +127,8 @@ static char *parent_of(const char *path)
 /* Devices and pipes are written to; a rename would put a file in their place. */
 static int write_into(const char *path, const void *data, size_t len, struct tp_error *e)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    int r = fd < 0 ? -errno : write_all(fd, data, len);
+    int fd = tp_open_pipe(path, e);
+    int r = fd < 0 ? fd : write_all(fd, data, len);
     if (fd >= 0 && close(fd) < 0 && !r)
         r = -errno;
     return r ? tp_fail_errno(e, r, path, "cannot be written") : 0;

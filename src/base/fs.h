@@ -19,6 +19,11 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
  * pipe is written into. */
 int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e);
 
+/* Opens a device or a pipe that is there to write into, without blocking on it: writes answer EAGAIN.
+ * A named pipe has some seconds to get its reader. Returns the fd, the caller's; -ENXIO: nobody reads
+ * it; -EINTR: a signal came that ends this process, blocked here or not. */
+int tp_open_pipe(const char *path, struct tp_error *e);
+
 /* Would tp_write_file find a place to write? Nothing is left changed. */
 int tp_try_write(const char *path, struct tp_error *e);
 

@@ -1,5 +1,6 @@
 /* turnpike: the command line. Each command is a file of its own. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdarg.h>
@@ -142,6 +143,9 @@ int tp_cli_flush(struct tp_error *e)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return 0;
+    if (errno == EBADF)
+        return tp_fail(e, TP_STATUS_FAILED, -EBADF, "standard output", "leave it open, or use /dev/null",
+                       "cannot be written: it is closed");
     return tp_fail_errno(e, errno ? errno : EIO, "standard output", "cannot be written");
 }
 
@@ -165,8 +169,19 @@ int tp_cli_write_json(const json_t *j, const char *path, struct tp_error *e)
     return r;
 }
 
+/* A closed standard stream is an error of its writes, and never the next file that is opened. */
+static void fill_streams(void)
+{
+    int fd;
+    while ((fd = open("/dev/null", O_RDONLY)) >= 0 && fd <= STDERR_FILENO)
+        ;
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
+    fill_streams();
     signal(SIGPIPE, SIG_IGN);
     tp_catch_interrupts();
     if (sodium_init() < 0) {

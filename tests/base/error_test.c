@@ -46,6 +46,8 @@ static void a_system_error_is_named_and_has_a_remedy(void **state)
     struct tp_error g = {0};
     tp_fail_errno(&g, EMFILE, "/x", "cannot be opened");
     assert_int_equal(g.status, TP_STATUS_MISSING);
+    assert_int_equal(e.status, TP_STATUS_FAILED);
+    assert_int_equal(f.status, TP_STATUS_INPUT);
 }
 
 static void long_texts_are_cut_and_stay_strings(void **state)

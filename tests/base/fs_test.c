@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -124,6 +125,33 @@ static void a_device_is_written_into_not_replaced(void **state)
     assert_string_equal(text, "hello");
     close(fd);
     free(node);
+    free(fifo);
+}
+
+static void a_pipe_that_nobody_reads_is_refused(void **state)
+{
+    char *fifo = in(state, "fifo");
+    struct tp_error e = {0};
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(tp_write_file(fifo, "hello", 5, 0644, &e), -ENXIO);
+    assert_int_equal(e.status, TP_STATUS_FAILED);
+    assert_non_null(strstr(e.what, "nobody reads"));
+    free(fifo);
+}
+
+static void a_blocked_signal_ends_the_wait_for_a_pipe(void **state)
+{
+    char *fifo = in(state, "fifo");
+    sigset_t term, before;
+    int sig;
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    sigprocmask(SIG_BLOCK, &term, &before);
+    raise(SIGTERM);
+    assert_int_equal(tp_write_file(fifo, "hello", 5, 0644, NULL), -EINTR);
+    sigwait(&term, &sig);
+    sigprocmask(SIG_SETMASK, &before, NULL);
     free(fifo);
 }
 
@@ -472,6 +500,8 @@ int main(int argc, char **argv)
         in_folder(writing_replaces_a_file_and_keeps_its_mode),
         in_folder(writing_through_a_link_keeps_the_link),
         in_folder(a_device_is_written_into_not_replaced),
+        in_folder(a_pipe_that_nobody_reads_is_refused),
+        in_folder(a_blocked_signal_ends_the_wait_for_a_pipe),
         in_folder(a_write_that_fails_leaves_nothing),
         in_folder(a_full_disk_leaves_the_old_file),
         in_folder(a_copy_has_the_bytes_and_the_mode),

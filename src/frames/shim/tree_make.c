@@ -70,13 +70,20 @@ static bool is_render(const char *path)
 static int write_file(int root, const char *path, const char *text)
 {
     int fd = TP_REAL(openat)(root, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    size_t n = strlen(text);
+    size_t left = strlen(text);
     int r = 0;
 
     if (fd < 0)
         return -errno;
-    if (n > 0 && write(fd, text, n) != (ssize_t)n)
-        r = -EIO;
+    while (r == 0 && left > 0) { /* a disk that fills up takes a part first, and says why then */
+        ssize_t n = write(fd, text, left);
+        if (n < 0 && errno != EINTR)
+            r = -errno;
+        if (n > 0) {
+            text += n;
+            left -= (size_t)n;
+        }
+    }
     TP_REAL(close)(fd);
     return r;
 }
