@@ -115,8 +115,11 @@ static char *driver_of_loader(void)
     static const char *const lists[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES"};
     for (size_t i = 0; i < 2; i++) {
         const char *list = getenv(lists[i]);
-        if (list && *list)
-            return tp_asprintf("%.*s", (int)strcspn(list, ":"), list);
+        size_t n = list ? strcspn(list, ":") : 0;
+        char *first = n ? tp_asprintf("%.*s", (int)n, list) : NULL;
+        if (first && !strstr(first, "/turnpike_icd"))
+            return first;
+        free(first); /* ours itself: it knows what is below it */
     }
     return NULL;
 }

@@ -48,7 +48,7 @@ for compositor in weston sway cage; do
     command -v $compositor >/dev/null || continue
     status=0
     SECONDS=0
-    played 30 play --compositor $compositor -- bash -c 'echo "$(id -u) $HOME ${TURNPIKE_SOCKET-none}"; exit 23' \
+    played 30 play --compositor $compositor -- bash -c 'echo "$(id -u) $HOME ${LD_PRELOAD-none}"; exit 23' \
         >out 2>err </dev/null || status=$?
     check "$compositor: the program's exit status is play's" test $status -eq 23
     check "$compositor: its user, home and environment, too" test "$(<out)" = "$(id -u) $HOME none"
