@@ -70,18 +70,19 @@ static bool is_listed(uint32_t mhz, const struct tp_display_options *o)
     return false;
 }
 
-static bool parse_range(const char *text, struct tp_display_options *o)
+static bool parse_range(const char *text, uint32_t *min_mhz, uint32_t *max_mhz)
 {
-    return tp_parse_hz(&text, &o->vrr_min_mhz) && *text++ == '-' &&
-        tp_parse_hz(&text, &o->vrr_max_mhz) && !*text && o->vrr_min_mhz < o->vrr_max_mhz;
+    return tp_parse_hz(&text, min_mhz) && *text++ == '-' && tp_parse_hz(&text, max_mhz) && !*text &&
+        *min_mhz < *max_mhz;
 }
 
 static bool parse_refresh(const char *text, struct tp_display_options *o)
 {
+    o->range_min_mhz = o->range_max_mhz = 0;
     if (strchr(text, '-')) {
-        if (!parse_range(text, o))
+        if (!parse_range(text, &o->range_min_mhz, &o->range_max_mhz))
             return false;
-        o->refresh_mhz[0] = o->vrr_max_mhz;
+        o->refresh_mhz[0] = o->range_max_mhz;
         o->n_refresh = 1;
         return true;
     }
@@ -134,7 +135,7 @@ int tp_display_option(
             "--refresh is up to sixteen different rates from 1 to 1000 Hz: 60 or 60,120; or a "
             "range, the lower first: 48-120");
     case 'V':
-        if (parse_range(value, o))
+        if (parse_range(value, &o->vrr_min_mhz, &o->vrr_max_mhz))
             return 0;
         return tp_cli_usage(
             cmd, "--vrr is a range of rates from 1 to 1000 Hz, the lower first: 48-120");
@@ -217,28 +218,44 @@ static void catch_signals(struct tp_display *d)
     sigaction(SIGCHLD, &child, NULL);
 }
 
-/* A range in which no mode lies would never be used. */
-static bool range_fits(const struct tp_display_options *o)
+/* The range that --vrr or --refresh gives. */
+static int choose_range(const struct tp_display_options *o, struct tp_kms_output *out, struct tp_error *e)
 {
+    bool vrr = o->vrr_max_mhz > 0, range = o->range_max_mhz > 0;
+    if (vrr && range && (o->vrr_min_mhz != o->range_min_mhz || o->vrr_max_mhz != o->range_max_mhz))
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "leave one of them out",
+            "--vrr and --refresh give different ranges");
+    out->vrr_min_mhz = vrr ? o->vrr_min_mhz : o->range_min_mhz;
+    out->vrr_max_mhz = vrr ? o->vrr_max_mhz : o->range_max_mhz;
     for (unsigned i = 0; i < o->n_refresh; i++)
-        if (o->refresh_mhz[i] >= o->vrr_min_mhz && o->refresh_mhz[i] <= o->vrr_max_mhz)
-            return true;
-    return o->vrr_max_mhz == 0;
+        if (o->refresh_mhz[i] >= out->vrr_min_mhz && o->refresh_mhz[i] <= out->vrr_max_mhz)
+            return 0;
+    if (out->vrr_max_mhz == 0)
+        return 0;
+    return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a --refresh within the range",
+        "no refresh rate lies within --vrr"); /* it would never be used */
 }
 
-int tp_display_try_write(const char *path, struct tp_error *e)
+/* A disk that is full already is said at once. */
+static int try_room(const char *path, struct tp_error *e)
 {
     struct statvfs fs;
     struct stat st;
-    int r = tp_try_write(path, e);
-    if (r < 0 || (stat(path, &st) == 0 && !S_ISREG(st.st_mode)))
-        return r;
+    int r = 0;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return 0;
     const char *slash = strrchr(path, '/');
     char *folder = slash ? tp_asprintf("%.*s/", (int)(slash - path), path) : tp_strdup(".");
     if (statvfs(folder, &fs) == 0 && fs.f_blocks > 0 && fs.f_bavail == 0)
         r = tp_fail_errno(e, ENOSPC, path, "cannot be written");
     free(folder);
     return r;
+}
+
+int tp_display_try_write(const char *path, struct tp_error *e)
+{
+    int r = tp_try_write(path, e);
+    return r < 0 ? r : try_room(path, e);
 }
 
 static int show_in_window(struct tp_display *d, const struct tp_display_options *o,
@@ -259,7 +276,10 @@ static int open_video(struct tp_display *d, const struct tp_display_options *o, 
         .refresh_mhz = o->refresh_mhz[0],
         .log = on_log};
     d->video = o->video;
-    return o->video ? tp_capture_create(&config, &d->capture, e) : 0;
+    if (!o->video)
+        return 0;
+    int r = try_room(o->video, e);
+    return r < 0 ? r : tp_capture_create(&config, &d->capture, e);
 }
 
 static int start(struct tp_display *d, const struct tp_display_options *o, struct tp_error *e)
@@ -274,21 +294,19 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
     struct tp_kms_output *out = &config.kms.outputs[0];
     struct tp_panel_sim_config panel = {
         .mode = {o->width_px, o->height_px, o->refresh_mhz[0]},
-        .vrr_min_mhz = o->vrr_min_mhz,
-        .vrr_max_mhz = o->vrr_max_mhz,
         .lead_ns = o->latch_us * 1000,
         .pipeline = o->pipeline,
         .watch = o->watch,
+        .looked = o->window,
     };
     if (panel.lead_ns * tp_plug_highest(&o->plugs) >= INT64_C(1000000000000))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",
             "the latch lies more than a refresh of --plug's before the refresh");
-    if (!range_fits(o))
-        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a --refresh within the range",
-            "no refresh rate lies within --vrr");
+    if (choose_range(o, out, e) < 0)
+        return e->err;
+    panel.vrr_min_mhz = out->vrr_min_mhz;
+    panel.vrr_max_mhz = out->vrr_max_mhz;
     out->connected = true;
-    out->vrr_min_mhz = o->vrr_min_mhz;
-    out->vrr_max_mhz = o->vrr_max_mhz;
     for (unsigned i = 0; i < o->n_refresh; i++) {
         if (panel.lead_ns >= INT64_C(1000000000000) / o->refresh_mhz[i])
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",
@@ -338,6 +356,11 @@ int tp_display_create(
     }
     *out = d;
     return 0;
+}
+
+int tp_display_keep(struct tp_display *d, struct tp_error *e)
+{
+    return d->capture ? tp_capture_keep(d->capture, e) : 0;
 }
 
 int tp_display_picture(struct tp_display *d, struct tp_error *e)

@@ -15,7 +15,8 @@ struct tp_display_options {
     uint32_t refresh_mhz[TP_KMS_MODES];
     unsigned n_refresh, pipeline, n_overlays;
     int64_t latch_us;
-    uint32_t vrr_min_mhz, vrr_max_mhz; /* 0: none */
+    uint32_t vrr_min_mhz, vrr_max_mhz;     /* 0: none */
+    uint32_t range_min_mhz, range_max_mhz; /* of refresh rates; 0: none */
     const char *socket;                /* NULL: turnpike-0 in XDG_RUNTIME_DIR */
     const char *snapshot;              /* PNG file; NULL: none */
     enum tp_watch_how watch;           /* for tears */
@@ -69,6 +70,8 @@ struct tp_display;
  * SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD. What o names is borrowed until the end. */
 int tp_display_create(
     const struct tp_display_options *o, struct tp_display **out, struct tp_error *e);
+/* Everything else has started, too: the video takes the place of a file that was there. */
+int tp_display_keep(struct tp_display *d, struct tp_error *e);
 /* Writes what the screen shows to the snapshot's file, where there is one. */
 int tp_display_picture(struct tp_display *d, struct tp_error *e);
 /* What the screen has seen so far. */

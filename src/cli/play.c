@@ -55,6 +55,7 @@ struct play {
     int log_fd; /* what the compositor says; -1: our standard error */
     bool compositor_failed;
     pid_t compositor, command; /* 0: not running */
+    int compositor_how;        /* it ended, as waitpid says it */
     int status;                /* of the command, where it ended by itself */
     bool ending;
     int64_t until_ns;
@@ -127,11 +128,15 @@ static int parse(int argc, char **argv, struct arguments *a)
 
 /* --- what has to be there --- */
 
+/* A socket's path has 107 bytes at the most; the longest below a place is of sway's own. */
+#define BELOW "/.tp-4194304-XXXXXX/sway-ipc.4294967295.4194304.sock"
+
 static const char *temp_place(void)
 {
     const char *const places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
     for (size_t i = 0; i < 3; i++)
-        if (places[i] && *places[i] && tp_is_dir(places[i]))
+        if (places[i] && *places[i] && strlen(places[i]) + sizeof BELOW <= 108 &&
+            tp_is_dir(places[i]) && access(places[i], W_OK | X_OK) == 0)
             return places[i];
     return "/tmp";
 }
@@ -334,8 +339,10 @@ static void reap(struct play *p)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == p->compositor)
+        if (pid == p->compositor) {
             p->compositor = 0;
+            p->compositor_how = status;
+        }
         if (pid != p->command)
             continue;
         p->command = 0;
@@ -365,12 +372,57 @@ static int fail_compositor(struct play *p, int err, const char *what, struct tp_
         e, TP_STATUS_FAILED, err, p->a->compositor->name, "see above what it said", "%s", what);
 }
 
+/* It has gone before its time. */
+static int lose_compositor(struct play *p, const char *when, struct tp_error *e)
+{
+    int how = p->compositor_how;
+    char what[128];
+    if (WIFSIGNALED(how))
+        snprintf(what, sizeof what, "was killed by signal %d (%s) %s", WTERMSIG(how),
+            strsignal(WTERMSIG(how)), when);
+    else
+        snprintf(what, sizeof what, "ended with status %d %s", WEXITSTATUS(how), when);
+    return fail_compositor(p, -ECHILD, what, e);
+}
+
+/* A process that dies lets go of its clients before its parent hears of it (proc(5): stat's flags;
+ * PF_EXITING). */
+static bool is_dying(pid_t pid)
+{
+    char path[32], line[512];
+    unsigned flags = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *f = fopen(path, "re");
+    if (!f)
+        return false;
+    const char *name_end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    if (name_end && sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
+        flags = 0;
+    fclose(f);
+    return flags & 4;
+}
+
+/* The command has ended by itself. Was it because the compositor failed? One that was asked to end,
+ * and did with status 0, did not. */
+static int judge_compositor(struct play *p, struct tp_error *e)
+{
+    int r = 0;
+    if (!p->a->compositor || over(p))
+        return 0;
+    int64_t limit = tp_now_ns() + END_NS;
+    while (r == 0 && p->compositor > 0 && is_dying(p->compositor) && tp_now_ns() < limit)
+        r = serve(p, tp_now_ns() + LOOK_NS, e);
+    if (r == 0 && p->compositor == 0 && p->compositor_how != 0)
+        r = lose_compositor(p, "while the program in it ran", e);
+    return r;
+}
+
 static int await_compositor(struct play *p, struct tp_error *e)
 {
     int64_t limit = tp_now_ns() + APPEAR_NS;
     while (!over(p)) {
         if (p->compositor == 0)
-            return fail_compositor(p, -ECHILD, "ended before it was ready", e);
+            return lose_compositor(p, "before it was ready", e);
         if (tp_compositor_is_ready(p->a->compositor, p->folder, &p->place))
             return 0;
         if (tp_now_ns() > limit)
@@ -424,13 +476,15 @@ static int run_all(struct play *p, struct tp_error *e)
         r = await_compositor(p, e);
     if (r == 0 && !over(p))
         r = start_command(p, e);
+    if (r == 0)
+        r = tp_display_keep(p->display, e);
     while (r == 0 && !over(p) && p->command > 0) {
         if (p->a->compositor && p->compositor == 0)
-            r = fail_compositor(p, -ECHILD, "ended before the program in it", e);
+            r = lose_compositor(p, "before the program in it", e);
         else
             r = serve(p, INT64_MAX, e);
     }
-    return r;
+    return r < 0 ? r : judge_compositor(p, e);
 }
 
 /* In the worker. */

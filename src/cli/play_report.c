@@ -105,8 +105,17 @@ int tp_play_judge(struct tp_display *d, struct tp_error *e)
             "%llu scan-outs tore, the first at line %u of refresh %llu",
             (unsigned long long)b->watch.tears, b->tears[0].line,
             (unsigned long long)b->tears[0].sequence);
-    if (shown.frames > 0 && b->watch.bands == b->watch.unwatched)
-        return tp_fail(e, TP_STATUS_FAILED, -EPERM, "--assert", NULL,
-            "nothing is known of tears: no buffer that was shown could be read in time");
+    if (shown.frames == 0)
+        return tp_fail(e, TP_STATUS_FAILED, -ENODATA, "--assert",
+            "is it the program that draws? --snapshot shows the screen at the end",
+            "nothing is known of tears: nothing was shown in %llu refreshes",
+            (unsigned long long)seen.screen.refreshes);
+    if (watched_share(&b->watch) < TP_PLAY_WATCHED)
+        return tp_fail(e, TP_STATUS_FAILED, -ENODATA, "--assert",
+            "give the machine less to do, or run as root; buffers that cannot be mapped are never "
+            "seen (docs/panel.md)",
+            "too little is known of tears: %.1f %% of what was shown in %llu frames could be read "
+            "in time, not %.0f %%",
+            100 * watched_share(&b->watch), (unsigned long long)shown.frames, 100 * TP_PLAY_WATCHED);
     return 0;
 }

@@ -7,7 +7,10 @@
 /* Writes what the display has shown and seen to a file, or to standard output for "-". */
 int tp_play_report(struct tp_display *d, const char *path, struct tp_error *e);
 
-/* 0; -EPERM (FAILED): the screen has seen a tear, or nothing of what it showed. */
+/* Share of what was shown that has to be read in time, for an answer. */
+#define TP_PLAY_WATCHED 0.9
+
+/* 0; or FAILED: the screen has seen a tear (-EPERM), or too little to know (-ENODATA). */
 int tp_play_judge(struct tp_display *d, struct tp_error *e);
 
 #endif

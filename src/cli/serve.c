@@ -22,6 +22,8 @@ static int run(int argc, char **argv)
     printf("%ux%u at %u.%03u Hz: TURNPIKE_SOCKET=%s\n", o.width_px, o.height_px,
         o.refresh_mhz[0] / 1000, o.refresh_mhz[0] % 1000, tp_display_socket(d));
     int r = tp_cli_flush(&e);
+    if (r == 0)
+        r = tp_display_keep(d, &e);
     while (r >= 0 && !tp_interrupted() && !tp_display_closed(d))
         r = tp_display_wait(d, INT64_MAX, &e);
     if (r >= 0)

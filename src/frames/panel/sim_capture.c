@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 #include "base/proc.h"
 #include "frames/panel/compose.h"
 
@@ -23,6 +24,8 @@ struct tp_capture {
     struct tp_lit *lit;
     int fd;       /* owned */
     bool is_file; /* of a size */
+    char *temp;   /* owned; the file's name until it takes its place; NULL: it has, or is a pipe */
+    char *target; /* owned; its place, links followed */
     size_t frame_bytes;
     uint8_t *frame; /* owned, the writer's: as it is written, with its head */
     pthread_t taker, writer;
@@ -199,20 +202,42 @@ static void *run_writer(void *data)
 
 /* --- its life --- */
 
+/* A file of its own beside the place: what is there stays until all has started. */
+static int open_beside(struct tp_capture *c, const struct stat *there, struct tp_error *e)
+{
+    char *real = realpath(c->config.path, NULL);
+    c->target = real ? real : tp_strdup(c->config.path);
+    const char *slash = strrchr(c->target, '/');
+    int folder = slash ? (int)(slash + 1 - c->target) : 0;
+    c->temp = tp_asprintf("%.*s.tp-%ld-XXXXXX", folder, c->target, (long)getpid());
+    c->fd = mkostemp(c->temp, O_CLOEXEC);
+    if (c->fd >= 0 && fchmod(c->fd, there ? there->st_mode & 07777 : 0644) == 0)
+        return 0;
+    int err = errno;
+    if (c->fd < 0) {
+        free(c->temp);
+        c->temp = NULL;
+    }
+    return tp_fail_errno(e, err, c->config.path, "the video cannot be made");
+}
+
 static int open_file(struct tp_capture *c, struct tp_error *e)
 {
     char head[128];
     struct stat st;
-    c->fd = open(c->config.path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (c->fd < 0 || fstat(c->fd, &st) < 0)
-        return tp_fail_errno(e, errno, c->config.path, "the video cannot be made");
-    c->is_file = S_ISREG(st.st_mode);
-    if (!c->is_file)
-        fcntl(c->fd, F_SETFL, O_NONBLOCK);
+    bool there = stat(c->config.path, &st) == 0;
+    c->is_file = !there || S_ISREG(st.st_mode);
+    c->fd = -1;
+    if (there && S_ISDIR(st.st_mode))
+        return tp_fail_errno(e, EISDIR, c->config.path, "the video cannot be made");
+    int r = c->is_file ? open_beside(c, there ? &st : NULL, e)
+                       : (c->fd = tp_open_pipe(c->config.path, e));
+    if (r < 0)
+        return r;
     int n = snprintf(head, sizeof head,
         "YUV4MPEG2 W%u H%u F%u:1000 Ip A1:1 C420jpeg XCOLORRANGE=FULL\n", c->config.width_px,
         c->config.height_px, c->config.refresh_mhz);
-    int r = write_all(c, (const uint8_t *)head, (size_t)n);
+    r = write_all(c, (const uint8_t *)head, (size_t)n);
     return r < 0 ? tp_fail_errno(e, r, c->config.path, "the video cannot be written") : 0;
 }
 
@@ -235,6 +260,17 @@ int tp_capture_create(
     for (unsigned i = 0; i < ROOM; i++)
         tp_image_init(&c->images[i], config->width_px, config->height_px);
     *out = c;
+    return 0;
+}
+
+int tp_capture_keep(struct tp_capture *c, struct tp_error *e)
+{
+    if (!c->temp)
+        return 0;
+    if (rename(c->temp, c->target) < 0)
+        return tp_fail_errno(e, errno, c->config.path, "the video cannot be put there");
+    free(c->temp);
+    c->temp = NULL;
     return 0;
 }
 
@@ -267,6 +303,10 @@ void tp_capture_destroy(struct tp_capture *c)
 {
     if (!c)
         return;
+    if (c->temp)
+        unlink(c->temp);
+    free(c->temp);
+    free(c->target);
     if (c->fd >= 0)
         close(c->fd);
     for (unsigned i = 0; i < ROOM; i++)

@@ -20,9 +20,13 @@ struct tp_capture_config {
     void *log_data;
 };
 
-/* Makes the file, with its header. */
+/* Makes the file, with its header, beside its place; a pipe or a device is written into. A named
+ * pipe has some seconds to get its reader (-ENXIO). The path is borrowed. */
 int tp_capture_create(
     const struct tp_capture_config *config, struct tp_capture **out, struct tp_error *e);
+/* Puts the file in its place, where there may be another: once all that may fail
+ * has started. One that is not kept is removed by destroy. */
+int tp_capture_keep(struct tp_capture *c, struct tp_error *e);
 /* Begins to record; the lit is to last until stop. */
 int tp_capture_start(struct tp_capture *c, struct tp_lit *lit, struct tp_error *e);
 /* After tp_lit_stop: writes what it has, and is done. */

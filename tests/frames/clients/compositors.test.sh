@@ -64,7 +64,12 @@ for compositor in weston sway cage; do
     played 30 play --compositor $compositor -- bash -c "pkill -KILL -x -P \$PPID $compositor; sleep 20" \
         >out 2>err </dev/null || status=$?
     check "$compositor: its own end is play's failure" test $status -eq 1
-    check "$compositor: and told" grep -q "$compositor: ended before the program in it" err
+    check "$compositor: and told" grep -q "$compositor: was killed by signal 9 (Killed)" err
+    status=0
+    played 30 play --compositor $compositor -- bash -c "pkill -KILL -x -P \$PPID $compositor; exit 0" \
+        >out 2>err </dev/null || status=$?
+    check "$compositor: also when the program ends at once, well" test $status -eq 1
+    check "$compositor: and that is told" grep -q "$compositor: was killed by signal 9 (Killed)" err
 done
 status=0
 played 30 play -- /etc/passwd >out 2>err </dev/null || status=$?

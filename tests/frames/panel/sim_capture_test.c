@@ -98,6 +98,7 @@ static void start(void)
     struct tp_error e = {0};
     assert_int_equal(tp_capture_create(&c, &capture, &e), 0);
     assert_int_equal(tp_capture_start(capture, &lit, &e), 0);
+    assert_int_equal(tp_capture_keep(capture, &e), 0);
 }
 
 static void stop(void)
@@ -250,6 +251,59 @@ static void a_reader_that_goes_is_said_once(void **state)
     assert_int_equal(counts().dropped, 2);
 }
 
+static void one_that_is_not_kept_leaves_the_file_that_was_there(void **state)
+{
+    const struct tp_capture_config c = {
+        .path = path, .width_px = WIDTH, .height_px = LINES, .refresh_mhz = 59940};
+    struct tp_buf file = {0};
+    struct tp_error e = {0};
+    (void)state;
+    assert_int_equal(tp_write_file(path, "earlier", 7, 0644, &e), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(tp_capture_create(&c, &capture, &e), 0);
+        assert_int_equal(tp_capture_start(capture, &lit, &e), 0);
+        show_and_await(1);
+        stop();
+        tp_capture_destroy(capture);
+        capture = NULL;
+        if (i == 1)
+            break;
+        assert_int_equal(tp_read_file(path, 0, &file, &e), 0);
+        assert_string_equal(tp_buf_str(&file), "earlier");
+        unlink(path);
+        tp_lit_finish(&lit);
+        tp_lit_init(&lit);
+    }
+    assert_false(tp_exists(path));
+    tp_buf_finish(&file);
+}
+
+static void a_longer_file_that_was_there_is_replaced(void **state)
+{
+    static char earlier[2 * FRAME + sizeof HEAD];
+    struct stat st;
+    struct tp_error e = {0};
+    (void)state;
+    assert_int_equal(tp_write_file(path, earlier, sizeof earlier, 0644, &e), 0);
+    start();
+    show_and_await(1);
+    stop();
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_size, strlen(HEAD) + FRAME);
+}
+
+static void a_pipe_that_nobody_reads_is_refused(void **state)
+{
+    const struct tp_capture_config c = {
+        .path = path, .width_px = 2, .height_px = 2, .refresh_mhz = 60000};
+    struct tp_error e = {0};
+    (void)state;
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    assert_int_equal(tp_capture_create(&c, &capture, &e), -ENXIO);
+    assert_null(capture);
+}
+
 static void a_place_that_cannot_be_written_is_refused_at_once(void **state)
 {
     const struct tp_capture_config c = {
@@ -269,6 +323,9 @@ int main(void)
         CASE(a_full_disk_is_said_once_and_leaves_whole_frames),
         CASE(a_reader_that_sleeps_costs_frames_and_nothing_else),
         CASE(a_reader_that_goes_is_said_once),
+        CASE(one_that_is_not_kept_leaves_the_file_that_was_there),
+        CASE(a_longer_file_that_was_there_is_replaced),
+        CASE(a_pipe_that_nobody_reads_is_refused),
         CASE(a_place_that_cannot_be_written_is_refused_at_once),
     };
     return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
