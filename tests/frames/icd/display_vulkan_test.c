@@ -135,7 +135,9 @@ static void play(uint32_t mhz, uint64_t period_ns)
     vkDeviceWaitIdle(c.device);
     assert_true(vkGetPastPresentationTimingGOOGLE(c.device, ch.swapchain, &n, past) >= VK_SUCCESS);
     assert_true(n > 20);
-    for (uint32_t i = 1; i < n; i++) {
+    /* The screen changes its mode with the first picture: that one's refresh is of the mode before.
+     */
+    for (uint32_t i = 3; i < n; i++) {
         uint64_t step = past[i].actualPresentTime - past[i - 1].actualPresentTime;
         uint64_t off = (step + 2000) % period_ns;
         assert_int_equal(past[i].presentID, past[i - 1].presentID + 1);
