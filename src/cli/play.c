@@ -385,21 +385,25 @@ static int lose_compositor(struct play *p, const char *when, struct tp_error *e)
     return fail_compositor(p, -ECHILD, what, e);
 }
 
-/* A process that dies lets go of its clients before its parent hears of it (proc(5): stat's flags;
- * PF_EXITING). */
+/* A process that dies lets go of its clients before its parent hears of it. proc(5), stat: the flags
+ * have PF_EXITING, or SIGKILL is pending. */
 static bool is_dying(pid_t pid)
 {
-    char path[32], line[512];
-    unsigned flags = 0;
+    char path[32], line[1024];
+    unsigned long flags = 0, pending = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *f = fopen(path, "re");
     if (!f)
         return false;
     const char *name_end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
-    if (name_end && sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
-        flags = 0;
+    char *at = name_end ? strchr(name_end + 2, ' ') : NULL; /* behind the third field */
+    for (int field = 4; at && *at && field <= 31; field++) {
+        unsigned long n = strtoul(at, &at, 10);
+        flags = field == 9 ? n : flags;
+        pending = field == 31 ? n : pending;
+    }
     fclose(f);
-    return flags & 4;
+    return (flags & 4) || (pending & 1ul << (SIGKILL - 1));
 }
 
 /* The command has ended by itself. Was it because the compositor failed? One that was asked to end,
