@@ -137,6 +137,7 @@ void tp_kms_fb_info(const struct tp_kms_fb *fb, struct tp_kms_fb_info *out)
         .n_planes = fb->format->n_planes,
         .device = fb->buffers[0]->device,
         .inode = fb->buffers[0]->inode,
+        .own = !fb->buffers[0]->imported,
     };
     for (unsigned i = 0; i < 4; i++) {
         out->fds[i] = fb->buffers[i] ? fb->buffers[i]->fd : -1;

@@ -189,6 +189,7 @@ struct tp_kms_fb_info {
     int fds[4];
     uint32_t pitches[4], offsets[4];
     uint64_t device, inode;
+    bool own; /* plane 0 lies in memory that this device made (CREATE_DUMB) */
 };
 void tp_kms_fb_info(const struct tp_kms_fb *fb, struct tp_kms_fb_info *out);
 /* Keeps a framebuffer's memory past the scanout it was in (the panel still reads it). Thread-safe.

@@ -65,7 +65,8 @@ struct source {
     const struct tp_kms_layer *layer;
     struct tp_kms_fb_info fb;
     const struct layout *layout;
-    const struct tp_memory_map *map;
+    const struct tp_memory_map *map;    /* NULL: it is read from: */
+    const struct tp_compose_copy *copy; /* NULL: none */
     uint8_t *scratch;   /* owned; of a row's size */
     const uint8_t *row; /* the framebuffer's row row_y */
     int64_t row_y;
@@ -77,6 +78,11 @@ static void read_row(struct source *s, uint32_t y)
     size_t bytes = (size_t)s->fb.width * s->layout->bytes;
     uint64_t at = s->fb.offsets[0] + (uint64_t)y * s->fb.pitches[0];
     s->row_y = y;
+    if (s->copy) {
+        bool there = y >= s->copy->top && y - s->copy->top < s->copy->n;
+        s->row = there ? s->copy->rows + (y - s->copy->top) * s->copy->pitch : s->scratch;
+        return;
+    }
     s->row = tp_memory_at(s->map, s->fb.fds[0], at, bytes, s->scratch);
     if (s->row)
         return;
@@ -201,6 +207,13 @@ unsigned tp_compose_pixel_bytes(const struct tp_kms_fb_info *fb)
 unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image,
     uint32_t first_line, uint32_t end_line, struct tp_memory *memory)
 {
+    return tp_compose_copied(scanout, NULL, image, first_line, end_line, memory);
+}
+
+unsigned tp_compose_copied(const struct tp_kms_scanout *scanout,
+    const struct tp_compose_copy *copies, struct tp_image *image, uint32_t first_line,
+    uint32_t end_line, struct tp_memory *memory)
+{
     struct tp_memory own = {.uses = 0}, *from = memory ? memory : &own;
     unsigned unread = 0;
     if (end_line > image->height)
@@ -213,15 +226,18 @@ unsigned tp_compose(const struct tp_kms_scanout *scanout, struct tp_image *image
             continue;
         tp_kms_fb_info(s.layer->fb, &s.fb);
         s.layout = find_layout(&s.fb);
-        s.map = s.layout ? tp_memory_open(from, &s.fb) : NULL;
-        if (!s.map) {
+        s.copy = s.layout && copies && copies[i].rows ? &copies[i] : NULL;
+        s.map = s.layout && !s.copy ? tp_memory_open(from, &s.fb) : NULL;
+        if (!s.map && !s.copy) {
             unread++;
             continue;
         }
         s.scratch = tp_calloc((size_t)s.fb.width + 1, s.layout->bytes);
-        tp_memory_begin(s.map, s.fb.fds[0]);
+        if (s.map)
+            tp_memory_begin(s.map, s.fb.fds[0]);
         lay_over(&s, image, first_line, end_line);
-        tp_memory_end(s.map, s.fb.fds[0]);
+        if (s.map)
+            tp_memory_end(s.map, s.fb.fds[0]);
         free(s.scratch);
     }
     tp_memory_finish(&own);

@@ -16,6 +16,16 @@
 unsigned tp_compose(const struct tp_kms_scanout *s, struct tp_image *image, uint32_t first_line,
     uint32_t end_line, struct tp_memory *memory);
 
+/* Rows of a framebuffer as they were once. rows NULL: there are none. */
+struct tp_compose_copy {
+    const uint8_t *rows; /* the framebuffer's row `top` first, n of them */
+    uint32_t top, n;
+    size_t pitch; /* bytes; of a row that has all the framebuffer's pixels */
+};
+/* As tp_compose, from the layers' copies where there are such. copies: TP_KMS_LAYERS, or NULL. */
+unsigned tp_compose_copied(const struct tp_kms_scanout *s, const struct tp_compose_copy *copies,
+    struct tp_image *image, uint32_t first_line, uint32_t end_line, struct tp_memory *memory);
+
 /* Of a pixel of a framebuffer that can be composed; 0: it cannot. */
 unsigned tp_compose_pixel_bytes(const struct tp_kms_fb_info *fb);
 

@@ -22,6 +22,7 @@
 /* A picture that the panel has; holds its framebuffers. serial 0: none. */
 struct picture {
     struct tp_kms_scanout scanout;
+    struct tp_copy_set copies;
 };
 
 struct sim {
@@ -30,7 +31,8 @@ struct sim {
     const struct tp_panel_events *events;
     void *data;
     struct tp_lit lit;
-    struct tp_beam *beam; /* owned; NULL: nobody watches */
+    struct tp_beam *beam;     /* owned; NULL: nobody watches */
+    struct tp_copies *copies; /* owned; NULL: nobody reads along, and look reads in place */
     pthread_t thread;
     bool running;
     pthread_mutex_t mutex; /* all below */
@@ -55,6 +57,7 @@ static void let_go(struct picture *p)
         tp_kms_fb_unref(p->scanout.layers[i].fb);
     p->scanout.n_layers = 0;
     p->scanout.serial = 0;
+    tp_copy_let_go(&p->copies);
 }
 
 static struct picture *find(struct sim *s, uint64_t serial)
@@ -83,6 +86,8 @@ static int publish(struct tp_panel *p, const struct tp_kms_scanout *scanout)
     int r = slot ? tp_scan_publish(&s->scan, scanout->serial, kind, true, tp_now_ns()) : -EAGAIN;
     if (r == 0) {
         hold(slot, scanout);
+        if (s->copies)
+            tp_copies_publish(s->copies, scanout, &slot->copies);
         if (s->scan.n_queue > 1 || is_prompt(s))
             pthread_cond_signal(&s->wake);
     }
@@ -142,7 +147,7 @@ struct happened {
     unsigned n;
     const struct tp_scan_event *tick; /* the last refresh; NULL: none */
     bool lit;                         /* something else is scanned out, or once more: */
-    struct tp_lit_scan scan;          /* borrows its scanout */
+    struct tp_lit_scan scan;          /* borrows its scanout and copies */
 };
 
 static void take_one(struct sim *s, struct happened *h)
@@ -173,15 +178,25 @@ static void take(struct sim *s, int64_t now, struct happened *h)
     h->scan.end_ns = tp_scan_line_ns(&s->scan, h->scan.lines);
     h->scan.limit_ns = s->scan.time_ns + MHZ_NS / s->scan.mode.refresh_mhz;
     h->scan.scanout = s->shown ? s->shown->scanout : (struct tp_kms_scanout){.serial = 0};
+    h->scan.copies = s->shown ? s->shown->copies : (struct tp_copy_set){.none = 0};
 }
 
 static void release(struct sim *s, struct picture *p)
 {
     for (unsigned i = 0; i < p->scanout.n_layers; i++) {
-        s->events->released(s->data, p->scanout.serial, i, -1);
+        if (!p->copies.of[i] || tp_copy_tells(p->copies.of[i]))
+            s->events->released(s->data, p->scanout.serial, i, -1);
         tp_kms_fb_unref(p->scanout.layers[i].fb);
     }
     p->scanout.n_layers = 0;
+    tp_copy_let_go(&p->copies);
+}
+
+/* On the copies' thread. */
+static void on_copied(void *data, uint64_t serial, unsigned layer)
+{
+    const struct sim *s = data;
+    s->events->released(s->data, serial, layer, -1);
 }
 
 static bool is_end(const struct tp_scan_event *e)
@@ -254,7 +269,9 @@ static int start(
     make_mode(&s->config, &s->config.mode, false, &mode);
     tp_scan_init(&s->scan, &mode, p->lead_ns, p->pipeline, tp_now_ns());
     tp_scan_step(&s->scan, s->scan.base_ns, &first); /* refresh 0: nobody had heard of it */
-    if (s->config.watch != TP_WATCH_OFF)
+    if (s->config.watch != TP_WATCH_OFF || s->config.capture || s->config.looked)
+        r = tp_copies_start(on_copied, s, &s->copies, e);
+    if (r == 0 && s->config.watch != TP_WATCH_OFF)
         r = tp_beam_start(
             &s->lit, s->config.watch, s->config.torn, s->config.torn_data, &s->beam, e);
     if (r == 0 && s->config.capture)
@@ -272,14 +289,20 @@ static int look(struct tp_panel *p, struct tp_image *out, struct tp_error *e)
 {
     struct sim *s = (struct sim *)p;
     struct picture now = {.scanout.n_layers = 0};
+    struct tp_compose_copy copies[TP_KMS_LAYERS];
+    uint32_t lost;
     (void)e;
     pthread_mutex_lock(&s->mutex);
     struct tp_kms_mode mode = s->shown ? s->shown->scanout.mode : s->config.mode;
-    if (s->shown)
+    if (s->shown) {
+        now.copies = s->shown->copies;
         hold(&now, &s->shown->scanout);
+        tp_copy_hold(&now.copies);
+    }
     pthread_mutex_unlock(&s->mutex);
     tp_image_init(out, mode.width_px, mode.height_px);
-    tp_compose(&now.scanout, out, 0, mode.height_px, NULL);
+    tp_copy_settle(&now.copies, copies, &lost); /* lost: as it is now, in place */
+    tp_compose_copied(&now.scanout, copies, out, 0, mode.height_px, NULL);
     let_go(&now);
     return 0;
 }
@@ -307,6 +330,7 @@ static void destroy(struct tp_panel *p)
     pthread_mutex_unlock(&s->mutex);
     if (s->running)
         pthread_join(s->thread, NULL);
+    tp_copies_stop(s->copies);
     tp_lit_stop(&s->lit);
     tp_beam_end(s->beam);
     if (s->config.capture)
@@ -314,6 +338,7 @@ static void destroy(struct tp_panel *p)
     for (unsigned i = 0; i < PICTURES; i++)
         let_go(&s->pictures[i]);
     tp_lit_finish(&s->lit);
+    tp_copies_destroy(s->copies);
     pthread_cond_destroy(&s->wake);
     pthread_mutex_destroy(&s->mutex);
     free(s);

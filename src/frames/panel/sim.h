@@ -16,6 +16,7 @@ struct tp_panel_sim_config {
     int64_t lead_ns;                   /* the latch lies so long before the refresh */
     unsigned pipeline;                 /* 0 to 2 */
     enum tp_watch_how watch;           /* for tears */
+    bool looked;                       /* somebody looks at each refresh: a window */
     /* A tear: on a thread of the panel's. NULL: nobody hears of it. */
     void (*torn)(void *data, const struct tp_tear *t);
     void *torn_data;

@@ -39,6 +39,8 @@ static void begin(struct tp_beam *b, const struct tp_lit_scan *scan)
     tp_watch_end(b->watch);
     tp_lit_let_go(&b->scan);
     b->scan = *scan;
+    struct tp_compose_copy views[TP_KMS_LAYERS];
+    uint32_t lost, copied = tp_copy_settle(&b->scan.copies, views, &lost);
     const struct tp_watch_scan s = {
         .scanout = &b->scan.scanout,
         .sequence = b->scan.sequence,
@@ -47,6 +49,8 @@ static void begin(struct tp_beam *b, const struct tp_lit_scan *scan)
         .start_ns = b->scan.start_ns,
         .end_ns = b->scan.end_ns,
         .limit_ns = b->scan.limit_ns,
+        .copied = copied,
+        .lost = lost,
     };
     tp_watch_begin(b->watch, &s);
     pthread_mutex_lock(&b->mutex);

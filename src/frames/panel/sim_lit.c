@@ -32,6 +32,7 @@ static void hold(struct tp_lit_scan *to, const struct tp_lit_scan *from)
     to->scanout.gamma = to->scanout.hdr_metadata = NULL; /* the commit's own; not shown here */
     for (unsigned i = 0; i < to->scanout.n_layers; i++)
         tp_kms_fb_ref(to->scanout.layers[i].fb);
+    tp_copy_hold(&to->copies);
 }
 
 void tp_lit_let_go(struct tp_lit_scan *scan)
@@ -39,6 +40,7 @@ void tp_lit_let_go(struct tp_lit_scan *scan)
     for (unsigned i = 0; i < scan->scanout.n_layers; i++)
         tp_kms_fb_unref(scan->scanout.layers[i].fb);
     scan->scanout.n_layers = 0;
+    tp_copy_let_go(&scan->copies);
 }
 
 void tp_lit_show(struct tp_lit *l, const struct tp_lit_scan *scan)

@@ -10,10 +10,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "frames/kms/kms.h"
+#include "frames/panel/sim_copy.h"
 
 struct tp_lit_scan {
     struct tp_kms_scanout scanout; /* holds its framebuffers; serial 0: nothing was ever shown */
+    struct tp_copy_set copies;     /* held */
     uint64_t sequence;
     uint32_t first_line, lines; /* first_line is not 0 after an async flip */
     int64_t start_ns, end_ns, limit_ns;

@@ -269,6 +269,7 @@ void tp_watch_begin(struct tp_watch *w, const struct tp_watch_scan *scan)
 {
     tp_watch_end(w);
     w->scan = *scan;
+    bool copied = false, lost = false;
     w->n_layers = 0;
     w->torn = false;
     memset(w->missed, 0, sizeof w->missed);
@@ -277,14 +278,20 @@ void tp_watch_begin(struct tp_watch *w, const struct tp_watch_scan *scan)
         return;
     for (unsigned i = 0; i < scan->scanout->n_layers; i++) {
         struct watched *l = &w->layers[w->n_layers];
-        w->n_layers += take_layer(l, &scan->scanout->layers[i], scan->lines);
+        bool taken = take_layer(l, &scan->scanout->layers[i], scan->lines);
+        if (scan->copied >> i & 1) {
+            copied |= taken;
+            lost |= taken && scan->lost >> i & 1;
+            continue;
+        }
+        w->n_layers += taken;
         if (w->scratch_bytes < l->bytes) {
             free(w->scratch);
             w->scratch = tp_calloc(l->bytes, 1);
             w->scratch_bytes = l->bytes;
         }
     }
-    if (w->n_layers == 0)
+    if (w->n_layers == 0 && !copied)
         return;
     w->first_band = 0;
     while (first_line(w, w->first_band + 1) <= scan->first_line)
@@ -293,6 +300,8 @@ void tp_watch_begin(struct tp_watch *w, const struct tp_watch_scan *scan)
     w->stage = BEFORE;
     w->counts.scanouts++;
     w->counts.bands += TP_WATCH_BANDS - w->first_band;
+    if (lost || w->n_layers == 0)
+        give_up(w, lost ? w->first_band : TP_WATCH_BANDS);
 }
 
 int64_t tp_watch_next(const struct tp_watch *w)

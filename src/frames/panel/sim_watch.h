@@ -58,6 +58,8 @@ struct tp_watch_scan {
         lines;                /* from the first, which is not 0 after an async flip; of the mode */
     int64_t start_ns, end_ns; /* of line 0 and of the last, whatever first_line is */
     int64_t limit_ns;         /* the soonest next refresh: what is read later tells nothing */
+    uint32_t copied, lost;    /* bits: layers that are read from copies, which nobody draws into;
+                                 those of them that came too late: all of it is unwatched */
 };
 
 struct tp_watch;

@@ -1,6 +1,6 @@
 /*
  * tear SECONDS [LINE]: draws into the buffer that is shown, all the time: a line of it, or a band that
- * wanders.
+ * wanders. The buffer is memory of its own, imported: a dumb one would be copied.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,19 +46,24 @@ int main(int argc, char **argv)
     struct drm_mode_get_connector c = {
         .connector_id = connector, .modes_ptr = PTR(&mode), .count_modes = 1};
     must(DRM_IOCTL_MODE_GETCONNECTOR, &c, "the connector");
-    struct drm_mode_create_dumb d = {.width = mode.hdisplay, .height = mode.vdisplay, .bpp = 32};
-    must(DRM_IOCTL_MODE_CREATE_DUMB, &d, "a buffer");
-    struct drm_mode_fb_cmd f = {.width = d.width,
-        .height = d.height,
-        .pitch = d.pitch,
+    uint32_t pitch = mode.hdisplay * 4u;
+    size_t bytes = (size_t)pitch * mode.vdisplay;
+    int memory = memfd_create("tear", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (memory < 0 || ftruncate(memory, (off_t)bytes) < 0 ||
+        fcntl(memory, F_ADD_SEALS, F_SEAL_SHRINK) < 0) {
+        perror("tear: memory");
+        return 1;
+    }
+    struct drm_prime_handle h = {.fd = memory};
+    must(DRM_IOCTL_PRIME_FD_TO_HANDLE, &h, "the buffer");
+    struct drm_mode_fb_cmd f = {.width = mode.hdisplay,
+        .height = mode.vdisplay,
+        .pitch = pitch,
         .bpp = 32,
         .depth = 24,
-        .handle = d.handle};
+        .handle = h.handle};
     must(DRM_IOCTL_MODE_ADDFB, &f, "a framebuffer");
-    struct drm_mode_map_dumb m = {.handle = d.handle};
-    must(DRM_IOCTL_MODE_MAP_DUMB, &m, "the buffer's place");
-    uint8_t *pixels =
-        mmap(NULL, d.size, PROT_READ | PROT_WRITE, MAP_SHARED, card, (off_t)m.offset);
+    uint8_t *pixels = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (pixels == MAP_FAILED) {
         perror("tear: the buffer");
         return 1;
@@ -72,7 +77,7 @@ int main(int argc, char **argv)
     must(DRM_IOCTL_MODE_SETCRTC, &set, "the mode");
     for (int left = (int)(seconds * 500); left > 0; left--) { /* each 2 ms */
         uint32_t line = argc > 2 ? (uint32_t)atoi(argv[2]) : ++step % mode.vdisplay;
-        memset(pixels + (size_t)line * d.pitch, left, d.pitch);
+        memset(pixels + (size_t)line * pitch, left, pitch);
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
     return 0;

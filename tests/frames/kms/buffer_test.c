@@ -148,6 +148,7 @@ static void a_framebuffer_keeps_the_memory(void **state)
     struct tp_kms_fb_info info;
     tp_kms_fb_info(held, &info); /* the panel still reads it */
     assert_int_equal(info.n_planes, 1);
+    assert_true(info.own);
     struct stat st;
     assert_int_equal(fstat(info.fds[0], &st), 0);
     assert_int_equal(info.device, st.st_dev);

@@ -54,6 +54,7 @@ static struct {
     struct {
         uint64_t serial;
         int64_t time_ns;
+        unsigned n_shown; /* pictures by then */
     } shown[LOG], released[LOG];
 } seen;
 
@@ -72,6 +73,7 @@ static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
     pthread_mutex_lock(&mutex);
     if (layer == 0 && fence == -1 && seen.n_released < LOG) {
         seen.released[seen.n_released].serial = serial;
+        seen.released[seen.n_released].n_shown = seen.n_shown;
         seen.released[seen.n_released++].time_ns = tp_now_ns();
     }
     pthread_mutex_unlock(&mutex);
@@ -155,6 +157,7 @@ static void publish(uint64_t serial)
         .src_h = 48 << 16,
         .width = 64,
         .height = 48,
+        .alpha = 0xffff,
         .in_fence = -1};
     assert_int_equal(panel->ops->publish(panel, &s), 0);
 }
@@ -370,6 +373,141 @@ static void what_is_drawn_into_while_it_is_shown_tears(void **state)
     assert_int_equal(counts.beam.tears[0].serial, 1);
 }
 
+static void give_own_memory(bool own)
+{
+    give_memory();
+    for (unsigned i = 0; i < 8; i++)
+        fbs[i].info.own = own;
+}
+
+/* Two buffers; the one that is not the newest is drawn into as soon as the publish returned. */
+static void flip_two(unsigned pictures)
+{
+    for (unsigned i = 1; i <= pictures; i++) {
+        publish(i);
+        unsigned n = ticks();
+        draw((i + 1) % 8, i * 0x10305); /* which was serial i - 1's, too */
+        await(ticks, n + 1);
+    }
+}
+
+/* Serials' buffers in turn are the same two. */
+static void share_two(void)
+{
+    for (unsigned i = 2; i < 8; i++) {
+        munmap(fbs[i].pixels, 64 * 48 * 4);
+        close(fbs[i].info.fds[0]);
+        fbs[i].pixels = fbs[i % 2].pixels;
+        fbs[i].info = fbs[i % 2].info;
+    }
+}
+
+static void take_two(void)
+{
+    for (unsigned i = 2; i < 8; i++) {
+        fbs[i].info.fds[0] = -1;
+        fbs[i].pixels = NULL;
+    }
+    take_memory();
+}
+
+static void own_memory_is_its_clients_again_with_the_next_publish(void **state)
+{
+    struct tp_panel_sim_counts counts;
+    (void)state;
+    for (unsigned pipeline = 0; pipeline < 3; pipeline++) {
+        watch = TP_WATCH_FULL;
+        start(200000, pipeline);
+        give_own_memory(true);
+        share_two();
+        await(ticks, 1);
+        flip_two(100);
+        tp_panel_sim_count(panel, &counts);
+        stop();
+        take_two();
+        assert_true(counts.beam.watch.scanouts > 0);
+        assert_int_equal(counts.beam.watch.tears, 0);
+    }
+}
+
+static void imported_memory_is_not(void **state)
+{
+    struct tp_panel_sim_counts counts = {.refreshes = 0};
+    (void)state;
+    watch = TP_WATCH_FULL;
+    start(100000, 2);
+    give_own_memory(false);
+    share_two();
+    await(ticks, 1);
+    for (uint64_t i = 1; counts.beam.watch.tears == 0; i += 2) {
+        publish(i);
+        draw(0, (uint32_t)i);
+        unsigned n = ticks();
+        await(ticks, n + 1);
+        publish(i + 1);
+        draw(1, (uint32_t)i);
+        n = ticks();
+        await(ticks, n + 1);
+        tp_panel_sim_count(panel, &counts);
+    }
+    stop();
+    take_two();
+}
+
+static uint32_t looked_at(unsigned x, unsigned y)
+{
+    struct tp_image image;
+    struct tp_error e = {0};
+    assert_int_equal(panel->ops->look(panel, &image, &e), 0);
+    uint32_t pixel = image.pixels[y * image.width + x];
+    tp_image_finish(&image);
+    return pixel;
+}
+
+static void own_memory_is_shown_as_it_was_when_it_was_published(void **state)
+{
+    (void)state;
+    for (unsigned watched = 0; watched < 2; watched++) {
+        watch = watched ? TP_WATCH_SAMPLED : TP_WATCH_OFF;
+        start(100000, 0);
+        give_own_memory(true);
+        draw(1, 0x112233);
+        publish(1);
+        await(shown, 1);
+        assert_int_equal(looked_at(63, 47), 0x112233);
+        draw(1, 0x445566);
+        assert_int_equal(looked_at(63, 47), watched ? 0x112233 : 0x445566);
+        draw(1, 0x778899);
+        publish(1 + 8); /* the same one anew */
+        await(shown, 2);
+        assert_int_equal(looked_at(0, 0), 0x778899);
+        stop();
+        take_memory();
+    }
+}
+
+static void a_copied_buffer_is_released_once_when_a_later_one_comes(void **state)
+{
+    (void)state;
+    watch = TP_WATCH_SAMPLED;
+    start(10000, 2);
+    give_own_memory(true);
+    publish(1);
+    await(shown, 1);
+    looked_at(0, 0); /* it is copied now */
+    publish(2);
+    await(released, 1);
+    assert_int_equal(seen.released[0].serial, 1);
+    assert_int_equal(seen.released[0].n_shown, 1); /* and not the second */
+    publish(3);
+    await(shown, 3);
+    await(ticks, ticks() + 1);
+    stop();
+    take_memory();
+    assert_int_equal(seen.n_released, 2);
+    assert_int_equal(seen.released[1].serial, 2);
+}
+
 static void what_no_screen_can_be_is_refused(void **state)
 {
     const struct tp_panel_sim_config wrong[] = {
@@ -399,6 +537,10 @@ int main(void)
         cmocka_unit_test(with_variable_refresh_the_screen_waits_for_a_picture),
         cmocka_unit_test(what_is_drawn_when_it_is_released_never_tears),
         cmocka_unit_test(what_is_drawn_into_while_it_is_shown_tears),
+        cmocka_unit_test(own_memory_is_its_clients_again_with_the_next_publish),
+        cmocka_unit_test(imported_memory_is_not),
+        cmocka_unit_test(own_memory_is_shown_as_it_was_when_it_was_published),
+        cmocka_unit_test(a_copied_buffer_is_released_once_when_a_later_one_comes),
         cmocka_unit_test(what_no_screen_can_be_is_refused),
     };
     return cmocka_run_group_tests_name("sim", tests, NULL, NULL);

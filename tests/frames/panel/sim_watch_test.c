@@ -42,6 +42,7 @@ static unsigned n_tears;
 static bool has_it;
 static int64_t now, begun;
 static uint64_t sequence, seed;
+static uint32_t copied, lost;
 
 static uint32_t random_to(uint32_t n)
 {
@@ -94,6 +95,7 @@ static void start(enum tp_watch_how how)
     tp_watch_create(&c, &watch);
     n_tears = 0;
     has_it = true;
+    copied = lost = 0;
     sequence = 0;
     now = PERIOD;
 }
@@ -120,7 +122,9 @@ static void begin_at(uint32_t line)
         .lines = LINES,
         .start_ns = now - END * line / LINES,
         .end_ns = now - END * line / LINES + END,
-        .limit_ns = now + PERIOD};
+        .limit_ns = now + PERIOD,
+        .copied = copied,
+        .lost = lost};
     tp_watch_begin(watch, &s);
     while (tp_watch_next(watch) <= now)
         tp_watch_step(watch, now);
@@ -298,7 +302,9 @@ static void bands_that_the_beam_was_at_before_are_unwatched(void **state)
         .lines = LINES,
         .start_ns = now,
         .end_ns = now + END,
-        .limit_ns = now + PERIOD};
+        .limit_ns = now + PERIOD,
+        .copied = copied,
+        .lost = lost};
     tp_watch_begin(watch, &s);
     begun = now;
     now += 2 * MS + 500000; /* two bands are through, and a half */
@@ -326,6 +332,33 @@ static void what_is_read_after_the_next_refresh_tells_nothing(void **state)
     assert_int_equal(n_tears, 0);
     tp_watch_count(watch, &counts);
     assert_int_equal(counts.unwatched, 6);
+}
+
+static void a_copy_does_not_tear_and_one_that_came_too_late_is_unwatched(void **state)
+{
+    (void)state;
+    start(TP_WATCH_FULL);
+    copied = 1;
+    begin();
+    scribble(400, 0, WIDTH);
+    go(PERIOD);
+    tp_watch_count(watch, &counts);
+    assert_int_equal(counts.scanouts, 1);
+    assert_int_equal(counts.bands, 8);
+    assert_int_equal(counts.unwatched, 0);
+    lost = 1;
+    begin();
+    scribble(400, 0, WIDTH);
+    go(PERIOD);
+    tp_watch_count(watch, &counts);
+    assert_int_equal(counts.scanouts, 2);
+    assert_int_equal(counts.unwatched, 8);
+    assert_int_equal(n_tears, 0);
+    copied = lost = 2; /* another layer's, which there is not */
+    begin();
+    scribble(400, 0, WIDTH);
+    go(PERIOD);
+    assert_int_equal(n_tears, 1);
 }
 
 static void after_an_async_flip_the_rest_is_watched(void **state)
@@ -443,6 +476,7 @@ int main(void)
         CASE(a_late_reader_sees_less_and_never_what_is_not_there),
         CASE(bands_that_the_beam_was_at_before_are_unwatched),
         CASE(what_is_read_after_the_next_refresh_tells_nothing),
+        CASE(a_copy_does_not_tear_and_one_that_came_too_late_is_unwatched),
         CASE(after_an_async_flip_the_rest_is_watched),
         CASE(lines_are_the_screens),
         CASE(cursors_and_what_cannot_be_read_are_left_out),
