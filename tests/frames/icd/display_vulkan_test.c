@@ -141,6 +141,9 @@ static void play(uint32_t mhz, uint64_t period_ns)
         uint64_t step = past[i].actualPresentTime - past[i - 1].actualPresentTime;
         uint64_t off = (step + 2000) % period_ns;
         assert_int_equal(past[i].presentID, past[i - 1].presentID + 1);
+        /* A server that is late tells two flips with one refresh's time, after a gap. */
+        if (step == 0)
+            step = past[i].actualPresentTime - past[i - 2].actualPresentTime - period_ns;
         assert_true(step >= period_ns - 2000);
         assert_true(
             off < 4000 + step / period_ns * 200); /* events tell µs; the period is rounded */
