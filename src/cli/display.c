@@ -297,6 +297,7 @@ static int start(struct tp_display *d, const struct tp_display_options *o, struc
         .lead_ns = o->latch_us * 1000,
         .pipeline = o->pipeline,
         .watch = o->watch,
+        .looked = o->window,
     };
     if (panel.lead_ns * tp_plug_highest(&o->plugs) >= INT64_C(1000000000000))
         return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "give a shorter --latch",

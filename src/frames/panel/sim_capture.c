@@ -55,9 +55,13 @@ static void take(struct tp_capture *c, const struct tp_lit_scan *scan, struct tp
     struct tp_image *image =
         c->n < ROOM && !c->broken ? &c->images[(c->first + c->n) % ROOM] : NULL;
     pthread_mutex_unlock(&c->mutex);
+    struct tp_compose_copy copies[TP_KMS_LAYERS];
+    uint32_t lost = 0;
     if (image)
-        tp_compose(&scan->scanout, image, 0, image->height, memory);
-    bool whole = image && tp_lit_has(c->lit, scan->scanout.serial);
+        tp_copy_settle(&scan->copies, copies, &lost);
+    if (image && !lost)
+        tp_compose_copied(&scan->scanout, copies, image, 0, image->height, memory);
+    bool whole = image && !lost && tp_lit_has(c->lit, scan->scanout.serial);
     pthread_mutex_lock(&c->mutex);
     c->n += whole;
     c->counts.dropped += !whole;
