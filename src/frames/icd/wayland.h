@@ -86,7 +86,7 @@ struct tp_wayland {
     bool hidden;               /* refreshes do not come */
     VkPresentModeKHR last_mode;
     struct tp_wayland_image *last; /* committed last; NULL: none, or of a stream that is closed */
-    int32_t transform; /* as the surface has it */
+    int32_t transform;             /* as the surface has it */
     bool opaque, async;
     struct wl_buffer *lingering; /* on screen, of a stream that is closed; owned */
 };
@@ -126,8 +126,7 @@ void tp_wayland_unbind(struct tp_wayland *w);
 /* Hears what linux-dmabuf and wl_shm take. Before the round trip that brings it. */
 void tp_wayland_listen_formats(struct tp_wayland *w);
 void tp_wayland_finish_formats(struct tp_wayland *w);
-bool tp_wayland_takes(
-    const struct tp_wayland_formats *formats, uint32_t fourcc, uint64_t modifier);
+bool tp_wayland_takes(const struct tp_wayland_formats *formats, uint32_t fourcc, uint64_t modifier);
 
 /* --- wayland_buffer.c --- */
 

@@ -39,8 +39,8 @@ static void ask(struct zwp_linux_buffer_params_v1 *params, const struct tp_strea
 }
 
 /* In a queue of its own: the target's thread reads on, and does not take the answer. */
-static int make_dmabuf(struct tp_wayland *w, const struct tp_stream_image *image,
-    uint64_t modifier, struct wl_buffer **out)
+static int make_dmabuf(struct tp_wayland *w, const struct tp_stream_image *image, uint64_t modifier,
+    struct wl_buffer **out)
 {
     static const struct zwp_linux_buffer_params_v1_listener listener = {on_created, on_failed};
     struct wl_event_queue *queue = wl_display_create_queue(w->display);

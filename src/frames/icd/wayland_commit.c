@@ -45,7 +45,8 @@ static void on_buffer_release(void *data, struct wl_buffer *buffer)
         released(image, -1);
 }
 
-static void on_fenced_release(void *data, struct zwp_linux_buffer_release_v1 *release, int32_t fence)
+static void on_fenced_release(
+    void *data, struct zwp_linux_buffer_release_v1 *release, int32_t fence)
 {
     struct tp_wayland_image *image = data;
 
@@ -155,15 +156,15 @@ static void begin(struct tp_wayland *w, struct tp_wayland_stream *s)
 {
     int32_t transform = transform_of(s->info.transform);
 
-    set_opaque(w,
-        s->info.alpha == VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR && !opaque_by_itself(s->info.fourcc));
+    set_opaque(
+        w, s->info.alpha == VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR && !opaque_by_itself(s->info.fourcc));
     if (transform != w->transform)
         wl_surface_set_buffer_transform(w->surface, transform);
     w->transform = transform;
 }
 
-static void damage(struct tp_wayland *w, const struct tp_wayland_stream *s,
-    const struct tp_picture *p)
+static void damage(
+    struct tp_wayland *w, const struct tp_wayland_stream *s, const struct tp_picture *p)
 {
     if (wl_surface_get_version(w->surface) < WL_SURFACE_DAMAGE_BUFFER_SINCE_VERSION) {
         wl_surface_damage(w->surface, 0, 0, INT32_MAX, INT32_MAX);
@@ -181,8 +182,8 @@ static void damage(struct tp_wayland *w, const struct tp_wayland_stream *s,
 static void allow_tearing(struct tp_wayland *w, VkPresentModeKHR mode, int64_t now)
 {
     bool late = !w->frame && w->period_ns > 0 && now - w->refreshed_ns > w->period_ns;
-    bool async = mode == VK_PRESENT_MODE_IMMEDIATE_KHR ||
-        (mode == VK_PRESENT_MODE_FIFO_RELAXED_KHR && late);
+    bool async =
+        mode == VK_PRESENT_MODE_IMMEDIATE_KHR || (mode == VK_PRESENT_MODE_FIFO_RELAXED_KHR && late);
 
     if (async == w->async || !w->tearing)
         return;
@@ -196,8 +197,7 @@ static void allow_tearing(struct tp_wayland *w, VkPresentModeKHR mode, int64_t n
 }
 
 /* Before the commit: the compositor waits for the picture's fence, and gives one back. */
-static void synchronize(
-    struct tp_wayland *w, struct tp_wayland_image *image, struct tp_picture *p)
+static void synchronize(struct tp_wayland *w, struct tp_wayland_image *image, struct tp_picture *p)
 {
     static const struct zwp_linux_buffer_release_v1_listener listener = {
         on_fenced_release, on_immediate_release};
@@ -320,13 +320,15 @@ static bool send_one(struct tp_wayland *w, int64_t now)
 {
     struct tp_wayland_stream *s, *older;
 
-    wl_list_for_each(s, &w->streams, link) {
+    wl_list_for_each(s, &w->streams, link)
+    {
         struct tp_queued *picture = take(w, s, now);
         if (!picture)
             continue;
         commit(w, s, picture);
         tp_queued_free(picture);
-        wl_list_for_each(older, &w->streams, link) {
+        wl_list_for_each(older, &w->streams, link)
+        {
             if (older == s)
                 break;
             tp_wayland_drop(older, true);
@@ -345,8 +347,7 @@ void tp_wayland_pump(struct tp_wayland *w)
     while (!w->dead && !w->blocked && send_one(w, tp_icd_now_ns()))
         tp_wayland_flush(w);
     if (!w->dead && w->blocked) {
-        wl_list_for_each(s, &w->streams, link)
-            choose(s, false, tp_icd_now_ns());
+        wl_list_for_each(s, &w->streams, link) choose(s, false, tp_icd_now_ns());
     }
     if (!w->dead && tp_wayland_until(w) < w->loop_until_ns)
         tp_loop_wake(w->loop);
@@ -380,7 +381,8 @@ int64_t tp_wayland_until(const struct tp_wayland *w)
 
     if (w->blocked)
         return until;
-    wl_list_for_each(s, &w->streams, link) {
+    wl_list_for_each(s, &w->streams, link)
+    {
         const struct tp_queued *first = s->queue.first;
         if (s->ready)
             until = earlier(until, now + FENCE_NS);
@@ -417,7 +419,8 @@ void tp_wayland_lose(struct tp_wayland *w)
         return;
     w->dead = true;
     say_why(w);
-    wl_list_for_each(s, &w->streams, link) {
+    wl_list_for_each(s, &w->streams, link)
+    {
         tp_wayland_drop(s, true);
         tp_wayland_forget_shown(s, true);
         s->events->changed(s->data, TP_TARGET_LOST);

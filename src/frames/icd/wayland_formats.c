@@ -14,8 +14,7 @@ struct entry {
     uint64_t modifier;
 };
 
-static void put(
-    struct tp_wayland_formats *f, uint32_t fourcc, uint64_t modifier, uint32_t memory)
+static void put(struct tp_wayland_formats *f, uint32_t fourcc, uint64_t modifier, uint32_t memory)
 {
     if (f->n == f->room) {
         uint32_t room = f->room ? 2 * f->room : 64;
@@ -77,8 +76,8 @@ static void on_format(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t f
         put(&w->dmabuf_formats, fourcc, DRM_FORMAT_MOD_INVALID, TP_MEMORY_DMABUF);
 }
 
-static void on_modifier(void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t fourcc,
-    uint32_t high, uint32_t low)
+static void on_modifier(
+    void *data, struct zwp_linux_dmabuf_v1 *dmabuf, uint32_t fourcc, uint32_t high, uint32_t low)
 {
     struct tp_wayland *w = data;
 

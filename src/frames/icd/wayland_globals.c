@@ -24,8 +24,7 @@ static void on_global(
     } else if (is(interface, &wl_shm_interface) && !w->shm) {
         w->shm = wl_registry_bind(r, name, &wl_shm_interface, 1);
     } else if (is(interface, &zwp_linux_dmabuf_v1_interface) && !w->dmabuf) {
-        w->dmabuf =
-            wl_registry_bind(r, name, &zwp_linux_dmabuf_v1_interface, at_most(version, 4));
+        w->dmabuf = wl_registry_bind(r, name, &zwp_linux_dmabuf_v1_interface, at_most(version, 4));
     } else if (is(interface, &zwp_linux_explicit_synchronization_v1_interface) && !w->sync) {
         w->sync = wl_registry_bind(
             r, name, &zwp_linux_explicit_synchronization_v1_interface, at_most(version, 2));

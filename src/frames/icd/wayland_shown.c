@@ -128,9 +128,11 @@ static void count_as_shown(struct tp_wayland *w, bool with_feedback, int64_t bef
 {
     struct tp_wayland_stream *s;
 
-    wl_list_for_each(s, &w->streams, link) {
+    wl_list_for_each(s, &w->streams, link)
+    {
         struct tp_wayland_awaited *a, *next;
-        wl_list_for_each_safe(a, next, &s->awaited, link) {
+        wl_list_for_each_safe(a, next, &s->awaited, link)
+        {
             struct tp_shown shown = {.serial = a->serial, .time_ns = a->refreshed_ns};
             if (a->refreshed_ns == 0 || a->refreshed_ns > before_ns ||
                 (a->feedback && !with_feedback))
@@ -146,8 +148,10 @@ void tp_wayland_refreshed(struct tp_wayland *w, int64_t now_ns)
     struct tp_wayland_awaited *a;
     struct tp_wayland_stream *s;
 
-    wl_list_for_each(s, &w->streams, link) {
-        wl_list_for_each(a, &s->awaited, link) {
+    wl_list_for_each(s, &w->streams, link)
+    {
+        wl_list_for_each(a, &s->awaited, link)
+        {
             if (a->refreshed_ns == 0)
                 a->refreshed_ns = now_ns;
         }
@@ -163,8 +167,10 @@ int64_t tp_wayland_shown_until(const struct tp_wayland *w)
 
     if (w->answers || w->mute)
         return first;
-    wl_list_for_each(s, &w->streams, link) {
-        wl_list_for_each(a, &s->awaited, link) {
+    wl_list_for_each(s, &w->streams, link)
+    {
+        wl_list_for_each(a, &s->awaited, link)
+        {
             if (a->refreshed_ns > 0 && a->refreshed_ns + SILENCE_NS < first)
                 first = a->refreshed_ns + SILENCE_NS;
         }
@@ -186,7 +192,8 @@ void tp_wayland_forget_shown(struct tp_wayland_stream *s, bool tell)
 {
     struct tp_wayland_awaited *a, *next;
 
-    wl_list_for_each_safe(a, next, &s->awaited, link) {
+    wl_list_for_each_safe(a, next, &s->awaited, link)
+    {
         if (tell)
             discard(a);
         else

@@ -67,8 +67,8 @@ static struct surface *surface_of(struct wl_resource *r)
 
 /* --- regions --- */
 
-static void region_change(struct wl_client *c, struct wl_resource *r, int32_t x, int32_t y,
-    int32_t width, int32_t height)
+static void region_change(
+    struct wl_client *c, struct wl_resource *r, int32_t x, int32_t y, int32_t width, int32_t height)
 {
     (void)c;
     (void)r;
@@ -112,8 +112,8 @@ static void params_add(struct wl_client *c, struct wl_resource *r, int32_t fd, u
     close(fd);
 }
 
-static void params_create(struct wl_client *c, struct wl_resource *r, int32_t width,
-    int32_t height, uint32_t format, uint32_t flags)
+static void params_create(struct wl_client *c, struct wl_resource *r, int32_t width, int32_t height,
+    uint32_t format, uint32_t flags)
 {
     struct params *p = wl_resource_get_user_data(r);
 
@@ -333,15 +333,15 @@ static void damaged(struct double_commit *p, int32_t x, int32_t y, int32_t width
         memcpy(p->damage, (int32_t[4]){x, y, width, height}, sizeof p->damage);
 }
 
-static void surface_damage(struct wl_client *c, struct wl_resource *r, int32_t x, int32_t y,
-    int32_t width, int32_t height)
+static void surface_damage(
+    struct wl_client *c, struct wl_resource *r, int32_t x, int32_t y, int32_t width, int32_t height)
 {
     (void)c;
     damaged(&surface_of(r)->pending, x, y, width, height);
 }
 
-static void surface_damage_buffer(struct wl_client *c, struct wl_resource *r, int32_t x, int32_t y,
-    int32_t width, int32_t height)
+static void surface_damage_buffer(
+    struct wl_client *c, struct wl_resource *r, int32_t x, int32_t y, int32_t width, int32_t height)
 {
     (void)c;
     surface_of(r)->pending.damage_in_buffer = true;
@@ -467,8 +467,8 @@ void double_shown(
     uint64_t s = (uint64_t)(time_ns / 1000000000);
 
     wp_presentation_feedback_send_presented(r, (uint32_t)(s >> 32), (uint32_t)s,
-        (uint32_t)(time_ns % 1000000000), period_ns, (uint32_t)(sequence >> 32),
-        (uint32_t)sequence, by_hardware ? WP_PRESENTATION_FEEDBACK_KIND_HW_CLOCK : 0);
+        (uint32_t)(time_ns % 1000000000), period_ns, (uint32_t)(sequence >> 32), (uint32_t)sequence,
+        by_hardware ? WP_PRESENTATION_FEEDBACK_KIND_HW_CLOCK : 0);
     wl_resource_destroy(r);
 }
 
@@ -505,7 +505,7 @@ void double_release(unsigned commit, int fence)
 static void bind_plain(struct wl_client *c, void *data, uint32_t version, uint32_t id)
 {
     const struct wl_interface *interface = data;
-    const void *implementation = interface == &wl_compositor_interface ? (void *)&compositor
+    const void *implementation = interface == &wl_compositor_interface  ? (void *)&compositor
         : interface == &zwp_linux_explicit_synchronization_v1_interface ? (void *)&sync_factory
         : interface == &wp_tearing_control_manager_v1_interface         ? (void *)&tearing
         : interface == &wp_presentation_interface                       ? (void *)&presentation
@@ -564,8 +564,8 @@ static void client_gone(struct wl_listener *listener, void *data)
 static struct wl_listener client_listener = {.notify = client_gone};
 
 /* A protocol error is the client's end; tests want to know that there was none. */
-static void heard(void *data, enum wl_protocol_logger_type direction,
-    const struct wl_protocol_logger_message *m)
+static void heard(
+    void *data, enum wl_protocol_logger_type direction, const struct wl_protocol_logger_message *m)
 {
     (void)data;
     if (direction == WL_PROTOCOL_LOGGER_EVENT &&

@@ -36,7 +36,7 @@ struct double_commit {
 };
 
 #define DOUBLE_MODIFIER UINT64_C(0x0500000000000001) /* some vendor's */
-#define DOUBLE_DEVICE 0xe200u                       /* 226:0 */
+#define DOUBLE_DEVICE 0xe200u                        /* 226:0 */
 
 /* Starts it; the client's end of the connection. */
 int double_start(const struct double_options *options);
@@ -53,8 +53,8 @@ extern unsigned double_n_buffers, double_n_errors;
 /* A refresh begins. */
 void double_refresh(void);
 /* Of a commit: it was shown, then; it never was; its buffer is read no more, with a fence or -1. */
-void double_shown(unsigned commit, int64_t time_ns, uint32_t period_ns, uint64_t sequence,
-    bool by_hardware);
+void double_shown(
+    unsigned commit, int64_t time_ns, uint32_t period_ns, uint64_t sequence, bool by_hardware);
 void double_discarded(unsigned commit);
 void double_release(unsigned commit, int fence);
 void double_release_buffer(unsigned commit); /* by wl_buffer.release alone */

@@ -137,8 +137,7 @@ int guest_present_more(struct guest *g, struct tp_picture p)
 
 int guest_present(struct guest *g, uint32_t index, VkPresentModeKHR mode)
 {
-    return guest_present_more(
-        g, (struct tp_picture){.index = index, .fence = -1, .mode = mode});
+    return guest_present_more(g, (struct tp_picture){.index = index, .fence = -1, .mode = mode});
 }
 
 void guest_paint(struct guest *g, uint32_t index, const uint32_t colours[4])

@@ -36,7 +36,7 @@ struct guest {
     pthread_cond_t came;
     uint64_t serial;
     unsigned n_of[GUEST_TYPES], n;
-    bool held[GUEST_IMAGES]; /* presented, and not released */
+    bool held[GUEST_IMAGES];                     /* presented, and not released */
     struct guest_event events[GUEST_MAX_EVENTS]; /* the first ones */
 };
 

@@ -33,7 +33,8 @@ static const struct compositor weston = {"weston",
     "--backend=headless-backend.so --use-pixman --debug --idle-time=0 --no-config "
     "--socket=icd-0 --width=400 --height=320",
     "icd-0", "weston-screenshooter", false};
-static const struct compositor sway = {"sway", "--config config", "wayland-1", "grim shot.png", true};
+static const struct compositor sway = {
+    "sway", "--config config", "wayland-1", "grim shot.png", true};
 
 static char folder[64];
 static pid_t running;
@@ -79,9 +80,8 @@ static int teardown(void **state)
 
 static void start(const struct compositor *c)
 {
-    static const char config[] =
-        "output HEADLESS-1 resolution 400x320\ndefault_border none\n"
-        "for_window [app_id=icd] floating enable\n";
+    static const char config[] = "output HEADLESS-1 resolution 400x320\ndefault_border none\n"
+                                 "for_window [app_id=icd] floating enable\n";
     bool other = c->not_root && geteuid() == 0;
     char command[512];
     struct stat st;
@@ -356,7 +356,8 @@ static void shows_each_picture_in_a_refresh_of_its_own(const struct compositor *
         last = e.shown.time_ns;
     }
     /* By the compositor's own clock, where it tells: none is shown before its time. */
-    assert_true(last - from >= (PICTURES - 2) * guest_event(&guest, GUEST_SHOWN, before).shown.period_ns);
+    assert_true(
+        last - from >= (PICTURES - 2) * guest_event(&guest, GUEST_SHOWN, before).shown.period_ns);
     guest_close(&guest);
     end();
 }

@@ -226,8 +226,8 @@ static void tearing_fences_and_times_are_offered_where_the_compositor_has_them(v
     assert_false(c.takes_fences || c.timed);
     assert_int_equal(c.width, 0);
     end();
-    begin(&(struct double_options){
-        .dmabuf = 4, .sync = true, .presentation = true, .tearing = true});
+    begin(
+        &(struct double_options){.dmabuf = 4, .sync = true, .presentation = true, .tearing = true});
     c = caps();
     assert_true(has_mode(&c, IMMEDIATE) && has_mode(&c, VK_PRESENT_MODE_FIFO_RELAXED_KHR));
     assert_true(c.takes_fences && c.timed);
@@ -365,14 +365,14 @@ static void relaxed_may_tear_where_it_is_late(void **state)
 
 static void a_picture_waits_for_its_instant(void **state)
 {
-    int64_t at = tp_icd_now_ns() + 150000000;
-
     (void)state;
     begin(&(struct double_options){0});
     open_shared(&guest);
-    assert_int_equal(guest_present_more(&guest,
-                         (struct tp_picture){
-                             .index = 0, .fence = -1, .mode = FIFO, .not_before_ns = at}),
+    nanosleep(&(struct timespec){0, 50000000}, NULL); /* the target's thread sleeps by now */
+    int64_t at = tp_icd_now_ns() + 150000000;
+    assert_int_equal(
+        guest_present_more(&guest,
+            (struct tp_picture){.index = 0, .fence = -1, .mode = FIFO, .not_before_ns = at}),
         0);
     assert_true(double_await_commits(1));
     assert_true(tp_icd_now_ns() >= at);
@@ -412,8 +412,8 @@ static void fences_go_there_and_come_back(void **state)
     begin(&(struct double_options){.dmabuf = 4, .sync = true});
     open_dmabuf(&guest);
     assert_int_equal(
-        guest_present_more(&guest,
-            (struct tp_picture){.index = 2, .fence = some_fence(&acquire), .mode = FIFO}),
+        guest_present_more(
+            &guest, (struct tp_picture){.index = 2, .fence = some_fence(&acquire), .mode = FIFO}),
         0);
     assert_int_equal(commits(), 1);
     struct double_commit c = commit_at(0);
@@ -449,8 +449,8 @@ static void shared_memory_waits_here_for_its_fence(void **state)
     begin(&(struct double_options){.dmabuf = 4, .sync = true});
     open_shared(&guest);
     assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
-    assert_int_equal(guest_present_more(&guest,
-                         (struct tp_picture){.index = 0, .fence = fds[0], .mode = FIFO}),
+    assert_int_equal(
+        guest_present_more(&guest, (struct tp_picture){.index = 0, .fence = fds[0], .mode = FIFO}),
         0);
     assert_int_equal(commits(), 0);
     close(fds[1]); /* readable from now on: it signals */
@@ -776,8 +776,8 @@ static void gamescope_gets_shared_memory_as_dmabufs(void **state)
     (void)state;
     begin(&(struct double_options){.dmabuf = 4, .gamescope = true});
     uint32_t n = formats(&f);
-    assert_true(has(f, n, DRM_FORMAT_XRGB8888, DRM_FORMAT_MOD_LINEAR,
-        TP_MEMORY_DMABUF | TP_MEMORY_SHARED));
+    assert_true(
+        has(f, n, DRM_FORMAT_XRGB8888, DRM_FORMAT_MOD_LINEAR, TP_MEMORY_DMABUF | TP_MEMORY_SHARED));
     assert_true(has(f, n, DRM_FORMAT_XRGB8888, DOUBLE_MODIFIER, TP_MEMORY_DMABUF));
     free(f);
     open_shared(&guest);
@@ -854,6 +854,28 @@ static void an_ended_connection_is_a_lost_surface(void **state)
     assert_int_equal(
         guest_open(&second, target, &info, TP_MEMORY_SHARED, DRM_FORMAT_MOD_LINEAR), -ENODEV);
     guest_close(&second);
+    guest_close(&guest);
+    end();
+}
+
+static int64_t cpu_time_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void a_lost_surface_costs_no_time(void **state)
+{
+    (void)state;
+    begin(&(struct double_options){0});
+    open_shared(&guest);
+    double_hang_up();
+    assert_true(guest_await(&guest, GUEST_CHANGED, 1));
+    int64_t from = cpu_time_ns();
+    nanosleep(&(struct timespec){0, 500000000}, NULL);
+    assert_true(cpu_time_ns() - from < 20000000);
     guest_close(&guest);
     end();
 }
@@ -972,6 +994,7 @@ int main(void)
         cmocka_unit_test(gamescope_gets_shared_memory_as_dmabufs),
         cmocka_unit_test(other_layouts_that_it_likes_better_are_told_of_once),
         cmocka_unit_test(an_ended_connection_is_a_lost_surface),
+        cmocka_unit_test(a_lost_surface_costs_no_time),
         cmocka_unit_test(the_applications_error_is_survived),
         cmocka_unit_test(a_compositor_that_sleeps_is_waited_for),
         cmocka_unit_test(the_applications_events_stay_its_own),

@@ -79,9 +79,9 @@ static void *render(void *data)
             int image = guest_free_image(g);
             bad += image < 0;
             if (image >= 0)
-                bad += guest_present(g, (uint32_t)image,
-                           (i + k) % 3 ? VK_PRESENT_MODE_FIFO_KHR : VK_PRESENT_MODE_MAILBOX_KHR) !=
-                    0;
+                bad +=
+                    guest_present(g, (uint32_t)image,
+                        (i + k) % 3 ? VK_PRESENT_MODE_FIFO_KHR : VK_PRESENT_MODE_MAILBOX_KHR) != 0;
         }
         /* Sometimes it ends in the midst of it. */
         if (i % 4 == 0)
