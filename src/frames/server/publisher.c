@@ -72,7 +72,9 @@ static void unlock(struct tp_publisher *p)
         p->notify(p->notify_data);
 }
 
-static void tell_flip(struct tp_publisher *p, uint64_t serial, int error)
+/* tick: in which it went to the panel. */
+static void tell_flip(
+    struct tp_publisher *p, uint64_t serial, const struct tp_panel_tick *tick, int error)
 {
     struct tp_publisher_report *r = &p->report;
     if (r->n_flips == TP_PUBLISHER_FLIPS) { /* the later one speaks for those before it */
@@ -80,7 +82,7 @@ static void tell_flip(struct tp_publisher *p, uint64_t serial, int error)
         r->n_flips--;
     }
     r->flips[r->n_flips++] =
-        (struct tp_publisher_flip){serial, p->tick.sequence, p->tick.time_ns, error};
+        (struct tp_publisher_flip){serial, tick->sequence, tick->time_ns, error};
     notify(p);
 }
 
@@ -120,7 +122,7 @@ static void give_up(struct tp_publisher *p, int64_t now)
         }
         uint64_t serial = q->scanout->serial;
         drop(p, i, 1);
-        tell_flip(p, serial, -ETIMEDOUT);
+        tell_flip(p, serial, &p->tick, -ETIMEDOUT);
     }
 }
 
@@ -162,7 +164,9 @@ static void publish(struct tp_publisher *p)
     if (i == 0 || !may_publish(p, p->queue[i - 1].scanout))
         return;
     const struct tp_kms_scanout *s = p->queue[i - 1].scanout;
-    uint64_t serial = s->serial, sequence = p->tick.sequence;
+    uint64_t serial = s->serial;
+    /* The next refresh may begin meanwhile; it has its own picture. */
+    const struct tp_panel_tick tick = p->tick;
     p->publishing = true;
     p->out = *s;
     p->out.serial = tp_releases_serial(p->releases);
@@ -172,7 +176,7 @@ static void publish(struct tp_publisher *p)
     int r = hand_over(p, false);
     pthread_mutex_lock(&p->mutex);
     p->publishing = false;
-    p->used_sequence = sequence;
+    p->used_sequence = tick.sequence;
     if (r < 0)
         tp_shown_withdraw(&p->shown, p->out.serial);
     if (p->blank)
@@ -183,7 +187,7 @@ static void publish(struct tp_publisher *p)
         ;
     drop(p, 0, i < p->queued ? i + 1 : 0);
     /* A screen that is away shows nothing, and its clients go on as if it did. */
-    tell_flip(p, serial, r == -ENODEV ? 0 : r);
+    tell_flip(p, serial, &tick, r == -ENODEV ? 0 : r);
 }
 
 /* The mutex is held, and let go meanwhile. */
@@ -261,7 +265,7 @@ void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
     if (p->queued == QUEUE) {
         uint64_t serial = p->queue[0].scanout->serial;
         drop(p, 0, 1);
-        tell_flip(p, serial, -EBUSY);
+        tell_flip(p, serial, &p->tick, -EBUSY);
     }
     p->queue[p->queued++] = (struct queued){s, tp_now_ns()};
     if (p->panel->never_blocks)

@@ -84,17 +84,17 @@ static void fake_destroy(struct tp_panel *p)
 static const struct tp_panel_ops fake_ops = {
     fake_start, fake_publish, fake_set_mode, fake_look, fake_destroy};
 
-void tick(void)
-{
-    const struct tp_panel_tick t = {++fake.sequence, fake.time_ns += PERIOD, PERIOD};
-    fake.events->tick(fake.data, &t);
-    pump();
-}
-
 static void settle(void)
 {
     if (!fake.publishing)
         pump();
+}
+
+void tick(void)
+{
+    const struct tp_panel_tick t = {++fake.sequence, fake.time_ns += PERIOD, PERIOD};
+    fake.events->tick(fake.data, &t);
+    settle();
 }
 
 void panel_released(uint64_t serial, unsigned layer, int fence)

@@ -177,6 +177,31 @@ static void a_refresh_takes_one_picture(void **state)
     peer_close(&a);
 }
 
+/* While the panel takes the picture. */
+static void next_refresh(const struct tp_kms_scanout *s)
+{
+    (void)s;
+    on_publish = NULL;
+    tick();
+}
+
+static void a_refresh_that_begins_under_a_picture_has_its_own(void **state)
+{
+    struct drm_event_vblank first, second;
+    (void)state;
+    peer_open(&a);
+    uint32_t fbs[2] = {light_up(&a), make_fb(&a)};
+    tick();
+    on_publish = next_refresh;
+    assert_int_equal(page_flip(&a, fbs[1], 1), 0);
+    assert_int_equal(peer_event(&a, &first), sizeof first);
+    assert_int_equal(page_flip(&a, fbs[0], 2), 0);
+    assert_int_equal(peer_event(&a, &second), sizeof second);
+    assert_int_equal(first.sequence + 1, last_sequence());
+    assert_int_equal(second.sequence, last_sequence());
+    peer_close(&a);
+}
+
 static void a_screen_that_cannot_take_it_yet_gets_it_with_the_next_refresh(void **state)
 {
     struct drm_event_vblank e;
@@ -554,6 +579,8 @@ int main(void)
         t(plugs_that_nobody_reads_stop_nobody),
         t(a_flip_gets_its_event_with_the_refresh_it_was_published_in),
         t(a_refresh_takes_one_picture),
+        t(a_refresh_that_begins_under_a_picture_has_its_own),
+        t(a_refresh_that_begins_under_a_picture_has_its_own),
         t(a_screen_that_cannot_take_it_yet_gets_it_with_the_next_refresh),
         t(a_screen_that_is_away_does_not_stop_its_clients),
         t(a_picture_waits_for_its_fence_and_nobody_else_does),
