@@ -67,8 +67,8 @@ struct source {
     const struct layout *layout;
     const struct tp_memory_map *map;    /* NULL: it is read from: */
     const struct tp_compose_copy *copy; /* NULL: none */
-    uint8_t *scratch;   /* owned; of a row's size */
-    const uint8_t *row; /* the framebuffer's row row_y */
+    uint8_t *scratch;                   /* owned; of a row's size */
+    const uint8_t *row;                 /* the framebuffer's row row_y */
     int64_t row_y;
 };
 

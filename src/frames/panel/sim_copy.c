@@ -113,8 +113,8 @@ static bool settle(struct tp_copy *c)
 
 /* --- sets --- */
 
-static void begin(struct tp_copies *all, const struct tp_kms_scanout *s, unsigned layer,
-    struct tp_copy_set *out)
+static void begin(
+    struct tp_copies *all, const struct tp_kms_scanout *s, unsigned layer, struct tp_copy_set *out)
 {
     const struct tp_kms_layer *l = &s->layers[layer];
     struct tp_kms_fb_info fb;
