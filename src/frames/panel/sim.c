@@ -293,7 +293,9 @@ static int look(struct tp_panel *p, struct tp_image *out, struct tp_error *e)
     uint32_t lost;
     (void)e;
     pthread_mutex_lock(&s->mutex);
-    struct tp_kms_mode mode = s->shown ? s->shown->scanout.mode : s->config.mode;
+    /* A screen that is off has no mode, and is black. */
+    struct tp_kms_mode mode =
+        s->shown && s->shown->scanout.active ? s->shown->scanout.mode : s->config.mode;
     if (s->shown) {
         now.copies = s->shown->copies;
         hold(&now, &s->shown->scanout);

@@ -508,6 +508,24 @@ static void a_copied_buffer_is_released_once_when_a_later_one_comes(void **state
     assert_int_equal(seen.released[1].serial, 2);
 }
 
+static void a_screen_that_is_off_is_black(void **state)
+{
+    const struct tp_kms_scanout off = {.serial = 2};
+    (void)state;
+    watch = TP_WATCH_OFF;
+    start(100000, 0);
+    give_own_memory(true);
+    draw(1, 0x112233);
+    publish(1);
+    await(shown, 1);
+    assert_int_equal(looked_at(63, 47), 0x112233);
+    assert_int_equal(panel->ops->publish(panel, &off), 0);
+    await(released, 1);
+    assert_int_equal(looked_at(63, 47), 0);
+    stop();
+    take_memory();
+}
+
 static void what_no_screen_can_be_is_refused(void **state)
 {
     const struct tp_panel_sim_config wrong[] = {
@@ -541,6 +559,7 @@ int main(void)
         cmocka_unit_test(imported_memory_is_not),
         cmocka_unit_test(own_memory_is_shown_as_it_was_when_it_was_published),
         cmocka_unit_test(a_copied_buffer_is_released_once_when_a_later_one_comes),
+        cmocka_unit_test(a_screen_that_is_off_is_black),
         cmocka_unit_test(what_no_screen_can_be_is_refused),
     };
     return cmocka_run_group_tests_name("sim", tests, NULL, NULL);
