@@ -111,10 +111,14 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
     tp_acquire_begin(&a, c->slots, c->gate, tp_icd_now_ns(), timeout);
     for (;;) {
         if (!drained) {
+            uint32_t count = atomic_load(&c->waker.count);
             pthread_mutex_unlock(&c->lock);
             tp_scanout_drain(c->scanout);
             pthread_mutex_lock(&c->lock);
-            drained = true;
+            /* What the compositor has given back meanwhile may have a note before it. */
+            drained = c->board || count == atomic_load(&c->waker.count);
+            if (!drained)
+                continue;
         }
         VkResult state = tp_icd_swapchain_state(c);
         if (state != VK_SUCCESS)
@@ -144,10 +148,13 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
             pthread_mutex_unlock(&c->lock);
             tp_scanout_ask(c->watch, &wait.ask_name);
             pthread_mutex_lock(&c->lock);
-            if (count != atomic_load(&c->waker.count))
+            if (count != atomic_load(&c->waker.count)) {
+                drained = c->board;
                 continue;
+            }
         }
         tp_waker_sleep(&c->waker, &c->lock, &wait, c->board);
+        drained = !c->watch || c->board;
     }
 }
 

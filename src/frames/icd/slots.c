@@ -256,6 +256,7 @@ bool tp_slots_registered(struct tp_slots *s, const struct tp_register_frame *ans
     t->name.index = answer->buffer.index;
     t->registration = TP_REG_KNOWN;
     hear(s, t, answer->low, now_ns);
+    t->fenced_known = false; /* its fences come in notes */
     return true;
 }
 

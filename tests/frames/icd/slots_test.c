@@ -772,6 +772,29 @@ static void a_server_that_comes_back_says_how_things_stand(void **data)
     end(&w, 0);
 }
 
+static void a_fenced_answer_waits_for_the_note_with_the_fence(void **data)
+{
+    (void)data;
+    struct world w;
+    begin(&w, 1, FULL, TP_RELEASE_WAIT_CPU);
+    show(&w, 0);
+    tp_slots_disconnected(w.s, w.now);
+    give_back(&w, 0);
+    w.now += 3 * T;
+    connect_server(&w, FULL);
+    register_slot(&w, 0, TP_BOARD_FENCED);
+    assert_int_equal(choose(&w).slot, -1);
+    struct tp_note note = {.buffer = name_of(0),
+        .what = TP_NOTE_FINAL,
+        .kind = TP_FENCE_SYNC_FILE,
+        .low = tp_board_low(w.sequences[0], TP_BOARD_FENCED)};
+    assert_true(tp_slots_note(w.s, &note, true, 1, w.now));
+    assert_int_equal(choose(&w).slot, -1);
+    w.signalled[1] = true;
+    assert_int_equal(choose(&w).slot, 0);
+    end(&w, 1);
+}
+
 static void a_free_answer_ends_no_quarantine(void **data)
 {
     (void)data;
@@ -1068,6 +1091,7 @@ int main(void)
         cmocka_unit_test(what_was_presented_before_the_answer_waits_for_the_answer),
         cmocka_unit_test(what_was_on_the_panel_is_quarantined_when_the_server_goes),
         cmocka_unit_test(a_server_that_comes_back_says_how_things_stand),
+        cmocka_unit_test(a_fenced_answer_waits_for_the_note_with_the_fence),
         cmocka_unit_test(a_free_answer_ends_no_quarantine),
         cmocka_unit_test(a_compositor_that_goes_gives_back_all_that_it_holds),
         cmocka_unit_test(an_image_that_comes_back_unused_is_ready),
