@@ -10,6 +10,7 @@
  *   SILENT=1  the panel may say nothing for ever     ASK=1     states are asked for at the bound
  *   LEAD=1    the latch comes before the refresh
  *   SLEEPY=1  the ICD's reading thread may sleep through a whole restart of the server
+ *   UNMET=1   a server may come and go before the ICD has connected to it
  *   BUG_...   a planted mistake
  */
 #ifndef N
@@ -41,6 +42,9 @@
 #endif
 #ifndef SLEEPY
 #define SLEEPY 0
+#endif
+#ifndef UNMET
+#define UNMET 0
 #endif
 #ifndef CAP
 #define CAP 2
@@ -553,7 +557,7 @@ active proctype end()
     bit orderly;
 
     do
-    :: atomic { up && crashes < CRASH ->
+    :: atomic { up && crashes < CRASH && (UNMET || conn != LOST) ->
         crashes++;
         if
         :: orderly = 1 /* tp_notes_destroy: forget takes the words back */

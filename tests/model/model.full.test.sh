@@ -21,4 +21,6 @@ holds 'a refresh more in the pipeline' safe -DD=1 -DCRASH=1 -DCAP=1
 holds 'a silent panel' safe -DSILENT=1 -DCAP=1
 holds 'a silent panel: every wait ends' live -DSILENT=1 -DCAP=1
 fails 'what is waited for is over before the blank is shown' safe -DSILENT=1 -DBUG_FORCED_UNSHOWN
+# What has to be assumed.
+fails 'a server that the ICD never met' safe -DCRASH=2 -DCAP=1 -DUNMET=1
 exit $bad
