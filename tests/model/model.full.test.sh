@@ -16,6 +16,8 @@ holds 'an end of the server: every wait ends' live -DCRASH=1 -DCAP=1
 holds 'notes alone, an end of the server' safe -DBOARD=0 -DCRASH=1 -DCAP=6
 holds 'notes come twice' safe -DDUP=1
 holds 'notes get lost: every wait ends' live -DLOSS=1 -DCAP=1
+holds 'states are asked for, and notes get lost' safe -DASK=1 -DLOSS=1 -DCAP=1
+holds 'states are asked for, and the server ends' safe -DASK=1 -DCRASH=1 -DCAP=1
 holds 'the GPU waits: every wait ends' live -DGPU=1 -DCAP=1
 holds 'a refresh more in the pipeline' safe -DD=1 -DCRASH=1 -DCAP=1
 holds 'a silent panel' safe -DSILENT=1 -DCAP=1

@@ -3,7 +3,9 @@
 command -v spin >/dev/null || { echo 'spin is not installed: ./setup'; exit 77; }
 command -v gcc >/dev/null || { echo 'gcc is not installed: ./setup'; exit 77; }
 model=$TP_SRC/docs/model/release.pml
-count=0 bad=0
+count=0
+# shellcheck disable=SC2034
+bad=0 # the sourcing script's exit status
 
 # Explores the model with these settings: safe (asserts, ends) or live (a wait without end under
 # weak fairness). Answers the number of errors; the states are in $states.
@@ -15,14 +17,17 @@ explore() { # safe or live, -D...
     mkdir -p "$dir"
     cd "$dir" || return 1
     errors=none states=
-    spin "$@" -a "$model" >said 2>&1 && gcc "${GCC_LEVEL:--O1}" -w -DCOLLAPSE "${how[@]}" -o pan pan.c >>said 2>&1 ||
-        { sed 's/^/# /' said; return; }
+    if ! spin "$@" -a "$model" >said 2>&1 ||
+        ! gcc "${GCC_LEVEL:--O1}" -w -DCOLLAPSE "${how[@]}" -o pan pan.c >>said 2>&1; then
+        sed 's/^/# /' said
+        return
+    fi
     said=$(./pan "-m${DEPTH:-3000000}" -w22 "${run[@]}" 2>&1)
     errors=$(sed -nE 's/.*errors: ([0-9]+)$/\1/p' <<<"$said")
     states=$(sed -nE 's/^ *([0-9.e+]+) states, stored.*/\1/p' <<<"$said")
     # A search that was cut off proves nothing.
     ! grep -qE 'search depth too small|out of memory|Search not completed' <<<"$said" ||
-        [[ $errors != 0 ]] || errors=cut
+        [[ $errors != 0 ]] || errors='cut off'
     why=$(sed -nE 's/^pan:1: ([a-z -]+).*/\1/p' <<<"$said")
 }
 
@@ -31,6 +36,7 @@ report() { # ok or not, text
     if [[ $1 == 0 ]]; then
         echo "ok - $2"
     else
+        # shellcheck disable=SC2034
         bad=1
         echo "not ok - $2"
     fi
