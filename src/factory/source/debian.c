@@ -145,7 +145,7 @@ static int judge(
     const char *text = tp_buf_str(said);
     if (strstr(text, "No space left") || strstr(text, "enough free space") ||
         strstr(text, "quota exceeded"))
-        return tp_fail(e, TP_STATUS_INPUT, -ENOSPC, f->store,
+        return tp_fail(e, TP_STATUS_FAILED, -ENOSPC, f->store,
             "free some space there, or set TURNPIKE_CACHE to a folder on another disk",
             "has no room for %s (%.1f MB; %.1f MB are free)", s->file, (double)s->size / 1e6,
             (double)tp_free_bytes(f->store) / 1e6);

@@ -126,7 +126,7 @@ static int explain(const struct tp_job *job, const struct tp_spec *spec, const s
     bool shortened = n >= 4 && n < 40 && !spec->rev[strspn(spec->rev, "0123456789abcdef")];
     int r;
     if (job && says(said, space))
-        r = tp_fail(e, TP_STATUS_INPUT, -ENOSPC, job->dest,
+        r = tp_fail(e, TP_STATUS_FAILED, -ENOSPC, job->dest,
             "free some space there, or choose another folder", "has no room for Mesa's source (%s)",
             text);
     else if (says(said, revision))

@@ -109,7 +109,7 @@ full_disk() {
         head -c 4096 /dev/zero >"$1/filler"
         "$2" "$3" "$1" linux "$4" host b 2>"$1.log"; status=$?
         cat "$1.log"
-        [ "$status" -eq 2 ] && grep -q "No space left" "$1.log" && [ "$(ls -A "$1")" = filler ]
+        [ "$status" -eq 1 ] && grep -q "No space left" "$1.log" && [ "$(ls -A "$1")" = filler ]
     ' sh "$tmp/full" "$tool" "$fixtures/linux-b.so" "$machine"
 }
 if unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/null; then

@@ -278,7 +278,7 @@ static void a_strip_that_fails_says_what_to_do(void **state)
         enum tp_status status;
         const char *todo;
     } rows[] = {
-        {"strip: x/stAbCdEf: No space left on device", -ENOSPC, TP_STATUS_INPUT, "free some space"},
+        {"strip: x/stAbCdEf: No space left on device", -ENOSPC, TP_STATUS_FAILED, "free some space"},
         {"strip: x: file format not recognized", -EIO, TP_STATUS_FAILED, "strip of this target's"},
     };
     assert_int_equal(tp_mkdirs_for(fake, NULL), 0);

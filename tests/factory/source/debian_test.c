@@ -234,7 +234,7 @@ static void a_full_cache_disk_is_named(void **state)
     put(w, "failure", "E: You don't have enough free space in /x\n");
     assert_int_equal(world_get(w, "debian"), -ENOSPC);
     assert_error(
-        w, TP_STATUS_INPUT, "cache/mesa", "mesa_26.2.6.orig.tar.xz", "MB are free", "TURNPIKE_CACHE", NULL);
+        w, TP_STATUS_FAILED, "cache/mesa", "mesa_26.2.6.orig.tar.xz", "MB are free", "TURNPIKE_CACHE", NULL);
     assert_nothing_left(w);
     sh(w, "test -z \"$(ls -A cache/mesa)\"");
 }

@@ -415,7 +415,7 @@ static void a_full_disk_is_named_and_nothing_stays(void **state)
             skip(); /* no right to mount here */
         }
         assert_int_equal(r, -ENOSPC);
-        assert_error(w, TP_STATUS_INPUT, "space", w->dest, NULL);
+        assert_error(w, TP_STATUS_FAILED, "space", w->dest, NULL);
     }
     free(git);
 }
