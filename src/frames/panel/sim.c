@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <time.h>
 
 #include "base/buf.h"
@@ -227,7 +228,10 @@ static void *run(void *data)
     struct sim *s = data;
     struct tp_punctual punctual = {0};
     struct happened h;
-    tp_lit_hurry("panel");
+    /* Not before all others, as those are that read: the client whose event it sends wakes on this
+     * core, and would have to wait for it, or for another core. */
+    prctl(PR_SET_NAME, "panel");
+    prctl(PR_SET_TIMERSLACK, 1ul);
     pthread_mutex_lock(&s->mutex);
     while (!s->stop) {
         int64_t due = next_ns(s), now = tp_now_ns(), at = tp_punctual_sleep_ns(&punctual, due);
