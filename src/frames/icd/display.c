@@ -214,8 +214,9 @@ static VkResult end_list(const struct list *l, uint32_t *count)
     return l->cut ? VK_INCOMPLETE : VK_SUCCESS;
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL get_displays(
-    VkPhysicalDevice handle, uint32_t *count, VkDisplayPropertiesKHR *out)
+/* Into one of the two, or neither. */
+static VkResult list_displays(VkPhysicalDevice handle, uint32_t *count,
+    VkDisplayPropertiesKHR *out, VkDisplayProperties2KHR *out2)
 {
     struct tp_icd_displays *all = lock(handle, true);
     struct list l = {.room = *count};
@@ -223,27 +224,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_displays(
     if (!all)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     for (struct display *d = all->first; d; d = d->next) {
-        if (d->connected && has_room(&l, out))
-            fill_display(d, &out[l.n - 1]);
+        if (d->connected && has_room(&l, out ? (void *)out : out2))
+            fill_display(d, out ? &out[l.n - 1] : &out2[l.n - 1].displayProperties);
     }
     unlock(handle);
     return end_list(&l, count);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL get_displays(
+    VkPhysicalDevice handle, uint32_t *count, VkDisplayPropertiesKHR *out)
+{
+    return list_displays(handle, count, out, NULL);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL get_displays2(
     VkPhysicalDevice handle, uint32_t *count, VkDisplayProperties2KHR *out)
 {
-    struct tp_icd_displays *all = lock(handle, true);
-    struct list l = {.room = *count};
-
-    if (!all)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    for (struct display *d = all->first; d; d = d->next) {
-        if (d->connected && has_room(&l, out))
-            fill_display(d, &out[l.n - 1].displayProperties);
-    }
-    unlock(handle);
-    return end_list(&l, count);
+    return list_displays(handle, count, NULL, out);
 }
 
 /* --- planes: one for each display, by its place among them --- */
@@ -254,8 +251,8 @@ static void fill_plane(struct display *d, VkDisplayPlanePropertiesKHR *out)
         .currentDisplay = d->connected ? handle_of(d) : VK_NULL_HANDLE};
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL get_planes(
-    VkPhysicalDevice handle, uint32_t *count, VkDisplayPlanePropertiesKHR *out)
+static VkResult list_planes(VkPhysicalDevice handle, uint32_t *count,
+    VkDisplayPlanePropertiesKHR *out, VkDisplayPlaneProperties2KHR *out2)
 {
     struct tp_icd_displays *all = lock(handle, true);
     struct list l = {.room = *count};
@@ -263,27 +260,23 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_planes(
     if (!all)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     for (struct display *d = all->first; d; d = d->next) {
-        if (has_room(&l, out))
-            fill_plane(d, &out[l.n - 1]);
+        if (has_room(&l, out ? (void *)out : out2))
+            fill_plane(d, out ? &out[l.n - 1] : &out2[l.n - 1].displayPlaneProperties);
     }
     unlock(handle);
     return end_list(&l, count);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL get_planes(
+    VkPhysicalDevice handle, uint32_t *count, VkDisplayPlanePropertiesKHR *out)
+{
+    return list_planes(handle, count, out, NULL);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL get_planes2(
     VkPhysicalDevice handle, uint32_t *count, VkDisplayPlaneProperties2KHR *out)
 {
-    struct tp_icd_displays *all = lock(handle, true);
-    struct list l = {.room = *count};
-
-    if (!all)
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    for (struct display *d = all->first; d; d = d->next) {
-        if (has_room(&l, out))
-            fill_plane(d, &out[l.n - 1].displayPlaneProperties);
-    }
-    unlock(handle);
-    return end_list(&l, count);
+    return list_planes(handle, count, NULL, out);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL get_plane_displays(
@@ -337,34 +330,31 @@ static void fill_mode(struct mode *m, VkDisplayModePropertiesKHR *out)
     };
 }
 
-static VKAPI_ATTR VkResult VKAPI_CALL get_modes(
-    VkPhysicalDevice handle, VkDisplayKHR display, uint32_t *count, VkDisplayModePropertiesKHR *out)
+static VkResult list_modes(VkPhysicalDevice handle, VkDisplayKHR display, uint32_t *count,
+    VkDisplayModePropertiesKHR *out, VkDisplayModeProperties2KHR *out2)
 {
     struct list l = {.room = *count};
 
     if (!lock(handle, false))
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     for (struct mode *m = display_of(display)->modes; m; m = m->next) {
-        if (m->there && has_room(&l, out))
-            fill_mode(m, &out[l.n - 1]);
+        if (m->there && has_room(&l, out ? (void *)out : out2))
+            fill_mode(m, out ? &out[l.n - 1] : &out2[l.n - 1].displayModeProperties);
     }
     unlock(handle);
     return end_list(&l, count);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL get_modes(
+    VkPhysicalDevice handle, VkDisplayKHR display, uint32_t *count, VkDisplayModePropertiesKHR *out)
+{
+    return list_modes(handle, display, count, out, NULL);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL get_modes2(VkPhysicalDevice handle, VkDisplayKHR display,
     uint32_t *count, VkDisplayModeProperties2KHR *out)
 {
-    struct list l = {.room = *count};
-
-    if (!lock(handle, false))
-        return VK_ERROR_OUT_OF_HOST_MEMORY;
-    for (struct mode *m = display_of(display)->modes; m; m = m->next) {
-        if (m->there && has_room(&l, out))
-            fill_mode(m, &out[l.n - 1].displayModeProperties);
-    }
-    unlock(handle);
-    return end_list(&l, count);
+    return list_modes(handle, display, count, NULL, out);
 }
 
 /* No other modes than those that the screen says; one of them is found by its parameters. */

@@ -23,26 +23,13 @@ void tp_display_unref(struct tp_display *d, struct tp_display_fb *fb)
 
 /* --- pictures that come to nothing --- */
 
-/* A list; freed. */
-static void give_up(struct tp_display_stream *s, struct tp_queued *q)
-{
-    while (q) {
-        struct tp_queued *next = q->next;
-
-        s->events->released(s->data, q->picture.index, -1);
-        s->events->discarded(s->data, q->picture.serial);
-        tp_queued_free(q);
-        q = next;
-    }
-}
-
 static void give_up_waiting(struct tp_display *d, struct tp_display_stream *s)
 {
     if (d->ready && d->ready_stream == s) {
-        give_up(s, d->ready);
+        tp_queued_give_up(d->ready, s->events, s->data);
         d->ready = NULL;
     }
-    give_up(s, tp_present_queue_drain(&s->queue));
+    tp_queued_give_up(tp_present_queue_drain(&s->queue), s->events, s->data);
 }
 
 static void tell_all(struct tp_display *d, enum tp_target_change what)
@@ -207,12 +194,12 @@ static void fail(struct tp_display *d, struct tp_display_stream *s, struct tp_qu
         return;
     case -EACCES:
     case -EPERM:
-        give_up(s, q);
+        tp_queued_give_up(q, s->events, s->data);
         d->card->master = false;
         outdate(d);
         return;
     }
-    give_up(s, q);
+    tp_queued_give_up(q, s->events, s->data);
     int r = tp_display_check_screen(d);
     if (r == 0)
         tp_icd_log_once("the screen does not take a picture of this program (%s); its display "
@@ -255,12 +242,12 @@ static struct tp_queued *take(
         int64_t at;
 
         q = tp_present_queue_take(&s->queue, !d->flying.fb, now, &dropped, &at);
-        give_up(s, dropped);
+        tp_queued_give_up(dropped, s->events, s->data);
         *until = at < *until ? at : *until;
         if (!q)
             continue;
         for (struct tp_display_stream *old = s->next; old; old = old->next)
-            give_up(old, tp_present_queue_drain(&old->queue));
+            tp_queued_give_up(tp_present_queue_drain(&old->queue), old->events, old->data);
         *from = s;
         return q;
     }
@@ -275,7 +262,7 @@ static void make_ready(struct tp_display *d, struct tp_display_stream *s, struct
             q->hdr = d->ready->hdr;
             q->picture.hdr = &q->hdr;
         }
-        give_up(d->ready_stream, d->ready);
+        tp_queued_give_up(d->ready, d->ready_stream->events, d->ready_stream->data);
     }
     d->ready = q;
     d->ready_stream = s;

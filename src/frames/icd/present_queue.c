@@ -112,3 +112,24 @@ void tp_queued_free(struct tp_queued *p)
         close(p->picture.fence);
     free(p);
 }
+
+void tp_queued_free_all(struct tp_queued *list)
+{
+    for (struct tp_queued *next; list; list = next) {
+        next = list->next;
+        tp_queued_free(list);
+    }
+}
+
+void tp_queued_give_up(struct tp_queued *list, const struct tp_stream_events *events, void *data)
+{
+    for (struct tp_queued *next; list; list = next) {
+        int fence = list->picture.fence;
+
+        next = list->next;
+        list->picture.fence = -1;
+        events->released(data, list->picture.index, fence);
+        events->discarded(data, list->picture.serial);
+        tp_queued_free(list);
+    }
+}

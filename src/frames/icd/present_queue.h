@@ -41,5 +41,11 @@ struct tp_queued *tp_present_queue_take(struct tp_present_queue *q, bool turn, i
 struct tp_queued *tp_present_queue_drain(struct tp_present_queue *q);
 /* Closes its fence, if that is still there; does not follow next. NULL is fine. */
 void tp_queued_free(struct tp_queued *p);
+/* A list of them comes to nothing, in silence. */
+void tp_queued_free_all(struct tp_queued *list);
+/* The same, and their stream is told: each image comes back with its picture's fence, for its last
+ * writer may still be at work; and the picture is never shown. */
+void tp_queued_give_up(
+    struct tp_queued *list, const struct tp_stream_events *events, void *data);
 
 #endif

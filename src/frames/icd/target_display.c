@@ -13,16 +13,6 @@ static struct tp_display *display_of(struct tp_target *t)
     return (struct tp_display *)t;
 }
 
-static void free_list(struct tp_queued *q)
-{
-    while (q) {
-        struct tp_queued *next = q->next;
-
-        tp_queued_free(q);
-        q = next;
-    }
-}
-
 /* CRTCs that drive other screens of ours. */
 static uint32_t taken_crtcs(const struct tp_display *d)
 {
@@ -188,9 +178,9 @@ static void close_stream(struct tp_stream *stream)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    free_list(tp_present_queue_drain(&s->queue));
+    tp_queued_free_all(tp_present_queue_drain(&s->queue));
     if (d->ready && d->ready_stream == s) {
-        free_list(d->ready);
+        tp_queued_free_all(d->ready);
         d->ready = NULL;
     }
     if (d->screen.stream == s)

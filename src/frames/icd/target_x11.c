@@ -148,10 +148,7 @@ static void close_stream(struct tp_stream *stream)
     while (*at != s)
         at = &(*at)->next;
     *at = s->next;
-    for (struct tp_queued *q = tp_present_queue_drain(&s->queue), *next; q; q = next) {
-        next = q->next;
-        tp_queued_free(q);
-    }
+    tp_queued_free_all(tp_present_queue_drain(&s->queue));
     for (struct tp_x11_flight *f = x->flights; f; f = f->next) {
         if (f->stream == s)
             f->stream = NULL;

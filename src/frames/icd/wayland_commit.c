@@ -242,19 +242,6 @@ static void commit(struct tp_wayland *w, struct tp_wayland_stream *s, struct tp_
 
 /* --- what goes out when --- */
 
-/* The image's last writer may still be at work: whoever gets it waits for that. */
-static void give_back(struct tp_wayland_stream *s, struct tp_queued *list)
-{
-    for (struct tp_queued *next; list; list = next) {
-        int fence = list->picture.fence;
-        next = list->next;
-        list->picture.fence = -1;
-        s->events->released(s->data, list->picture.index, fence);
-        s->events->discarded(s->data, list->picture.serial);
-        tp_queued_free(list);
-    }
-}
-
 void tp_wayland_drop(struct tp_wayland_stream *s, bool tell)
 {
     struct tp_queued *all = tp_present_queue_drain(&s->queue);
@@ -264,14 +251,10 @@ void tp_wayland_drop(struct tp_wayland_stream *s, bool tell)
         all = s->ready;
         s->ready = NULL;
     }
-    if (tell) {
-        give_back(s, all);
-        return;
-    }
-    for (struct tp_queued *next; all; all = next) {
-        next = all->next;
-        tp_queued_free(all);
-    }
+    if (tell)
+        tp_queued_give_up(all, s->events, s->data);
+    else
+        tp_queued_free_all(all);
 }
 
 /* MAILBOX does not wait for turns, since the compositor shows the newest; but it does not take the
@@ -302,7 +285,7 @@ static void choose(struct tp_wayland_stream *s, bool turn, int64_t now)
     if (s->ready)
         return;
     s->ready = tp_present_queue_take(&s->queue, turn, now, &dropped, &until);
-    give_back(s, dropped);
+    tp_queued_give_up(dropped, s->events, s->data);
 }
 
 static struct tp_queued *take(struct tp_wayland *w, struct tp_wayland_stream *s, int64_t now)

@@ -119,7 +119,5 @@ struct tp_x11 {
 extern const struct tp_loop_ops tp_x11_loop_ops;
 /* With the lock held: the window or the server is gone. */
 void tp_x11_lose(struct tp_x11 *x);
-/* A list; freed. */
-void tp_x11_give_up(struct tp_x11_stream *s, struct tp_queued *q);
 
 #endif

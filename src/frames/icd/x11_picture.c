@@ -13,18 +13,6 @@
 /* Without Present the server says nothing of refreshes: this is most screens'. */
 #define USUAL_NS 16666667
 
-void tp_x11_give_up(struct tp_x11_stream *s, struct tp_queued *q)
-{
-    while (q) {
-        struct tp_queued *next = q->next;
-
-        s->events->released(s->data, q->picture.index, -1);
-        s->events->discarded(s->data, q->picture.serial);
-        tp_queued_free(q);
-        q = next;
-    }
-}
-
 /* --- pictures that the server has --- */
 
 static void tell_idle(struct tp_x11_flight *f)
@@ -93,7 +81,7 @@ void tp_x11_lose(struct tp_x11 *x)
     }
     forget_done(x);
     for (struct tp_x11_stream *s = x->streams; s; s = s->next) {
-        tp_x11_give_up(s, tp_present_queue_drain(&s->queue));
+        tp_queued_give_up(tp_present_queue_drain(&s->queue), s->events, s->data);
         s->events->changed(s->data, TP_TARGET_LOST);
     }
 }
@@ -239,7 +227,7 @@ static void send_out(struct tp_x11 *x, struct tp_x11_stream *s, struct tp_queued
     struct tp_x11_flight **end = &x->flights, *f = calloc(1, sizeof *f);
 
     if (!f) {
-        tp_x11_give_up(s, q);
+        tp_queued_give_up(q, s->events, s->data);
         return;
     }
     f->stream = s;
@@ -275,14 +263,14 @@ static bool send_next(struct tp_x11 *x, int64_t *until)
         int64_t at;
 
         q = tp_present_queue_take(&s->queue, turn, now, &dropped, &at);
-        tp_x11_give_up(s, dropped);
+        tp_queued_give_up(dropped, s->events, s->data);
         *until = at < *until ? at : *until;
         if (s->queue.first && turn_at < *until)
             *until = turn_at;
         if (!q)
             continue;
         for (struct tp_x11_stream *old = s->next; old; old = old->next)
-            tp_x11_give_up(old, tp_present_queue_drain(&old->queue));
+            tp_queued_give_up(tp_present_queue_drain(&old->queue), old->events, old->data);
         send_out(x, s, q);
         return true;
     }

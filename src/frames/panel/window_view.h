@@ -29,7 +29,7 @@ struct tp_window_ops {
 struct tp_window {
     const struct tp_window_ops *ops;
     int fd;                 /* polls readable when a turn has something to do; borrowed */
-    bool wants_out;         /* and writable, for now */
+    bool wants_out;         /* and writable, until what is queued has left */
     uint32_t width, height; /* as the desktop has it */
     bool stale;             /* it has another size, or lost its pixels: to be drawn again */
     bool asked;             /* the desktop would show another picture now */

@@ -154,6 +154,50 @@ static void who_takes_a_place_takes_over_what_it_changes(void **state)
     assert_null(tp_present_queue_drain(&queue));
 }
 
+static struct {
+    uint32_t index;
+    int fence;
+    uint64_t serial;
+    unsigned n;
+} given_up;
+
+static void on_released(void *data, uint32_t index, int fence)
+{
+    (void)data;
+    given_up.index = index;
+    given_up.fence = fence;
+    given_up.n++;
+}
+
+static void on_discarded(void *data, uint64_t serial)
+{
+    (void)data;
+    given_up.serial = serial;
+}
+
+static void who_comes_to_nothing_gives_its_image_back_with_its_fence(void **state)
+{
+    const struct tp_stream_events events = {.released = on_released, .discarded = on_discarded};
+    struct tp_picture p = {.index = 3, .serial = 7, .mode = VK_PRESENT_MODE_FIFO_KHR};
+    int ends[2];
+    char byte;
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    p.fence = ends[0];
+    put(6, VK_PRESENT_MODE_FIFO_KHR, 0);
+    assert_int_equal(tp_present_queue_put(&queue, &p), 0);
+    tp_queued_give_up(tp_present_queue_drain(&queue), &events, NULL);
+    assert_int_equal(given_up.n, 2);
+    assert_int_equal(given_up.index, 3);
+    assert_int_equal(given_up.serial, 7);
+    assert_int_equal(given_up.fence, ends[0]);
+    assert_int_equal(write(ends[1], "x", 1), 1); /* and it is open */
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +208,7 @@ int main(void)
         cmocka_unit_test(an_instant_is_waited_for),
         cmocka_unit_test(latest_ready_takes_the_last_that_is_due),
         cmocka_unit_test(who_takes_a_place_takes_over_what_it_changes),
+        cmocka_unit_test(who_comes_to_nothing_gives_its_image_back_with_its_fence),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
