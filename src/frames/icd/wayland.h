@@ -123,8 +123,10 @@ void tp_wayland_unbind(struct tp_wayland *w);
 
 /* --- wayland_formats.c --- */
 
-/* Hears what linux-dmabuf and wl_shm take. Before the round trip that brings it. */
-void tp_wayland_listen_formats(struct tp_wayland *w);
+/* Hears what wl_shm and linux-dmabuf take. Right after the bind, from inside the dispatch: another
+ * thread may have read the answer by the end of the round trip, and it would go to nobody. */
+void tp_wayland_listen_shm(struct tp_wayland *w);
+void tp_wayland_listen_dmabuf(struct tp_wayland *w);
 void tp_wayland_finish_formats(struct tp_wayland *w);
 bool tp_wayland_takes(const struct tp_wayland_formats *formats, uint32_t fourcc, uint64_t modifier);
 
@@ -153,6 +155,7 @@ void tp_wayland_lose(struct tp_wayland *w);
 
 /* --- wayland_shown.c: all with the lock held --- */
 
+/* Right after the bind, too. */
 void tp_wayland_listen_presentation(struct tp_wayland *w);
 /* Before the commit of a picture: its "shown" or "discarded" will come. -ENOMEM. */
 int tp_wayland_await_shown(struct tp_wayland_stream *s, uint64_t serial);

@@ -208,15 +208,20 @@ static void on_done(void *data, struct zwp_linux_dmabuf_feedback_v1 *object)
         tell_suboptimal(w);
 }
 
-void tp_wayland_listen_formats(struct tp_wayland *w)
+void tp_wayland_listen_shm(struct tp_wayland *w)
 {
     static const struct wl_shm_listener on_shm = {on_shm_format};
+
+    if (w->shm)
+        wl_shm_add_listener(w->shm, &on_shm, w);
+}
+
+void tp_wayland_listen_dmabuf(struct tp_wayland *w)
+{
     static const struct zwp_linux_dmabuf_v1_listener on_dmabuf = {on_format, on_modifier};
     static const struct zwp_linux_dmabuf_feedback_v1_listener on_feedback = {on_done, on_table,
         on_device, on_tranche_done, on_tranche_device, on_tranche_formats, on_tranche_flags};
 
-    if (w->shm)
-        wl_shm_add_listener(w->shm, &on_shm, w);
     if (!w->dmabuf)
         return;
     zwp_linux_dmabuf_v1_add_listener(w->dmabuf, &on_dmabuf, w);

@@ -23,13 +23,16 @@ static void on_global(
         w->compositor = wl_registry_bind(r, name, &wl_compositor_interface, 1);
     } else if (is(interface, &wl_shm_interface) && !w->shm) {
         w->shm = wl_registry_bind(r, name, &wl_shm_interface, 1);
+        tp_wayland_listen_shm(w);
     } else if (is(interface, &zwp_linux_dmabuf_v1_interface) && !w->dmabuf) {
         w->dmabuf = wl_registry_bind(r, name, &zwp_linux_dmabuf_v1_interface, at_most(version, 4));
+        tp_wayland_listen_dmabuf(w);
     } else if (is(interface, &zwp_linux_explicit_synchronization_v1_interface) && !w->sync) {
         w->sync = wl_registry_bind(
             r, name, &zwp_linux_explicit_synchronization_v1_interface, at_most(version, 2));
     } else if (is(interface, &wp_presentation_interface) && !w->presentation) {
         w->presentation = wl_registry_bind(r, name, &wp_presentation_interface, 1);
+        tp_wayland_listen_presentation(w);
     } else if (is(interface, &wp_tearing_control_manager_v1_interface) && !w->tearing) {
         w->tearing = wl_registry_bind(r, name, &wp_tearing_control_manager_v1_interface, 1);
     } else if (strcmp(interface, "gamescope_xwayland") == 0) {
@@ -75,13 +78,11 @@ int tp_wayland_bind(struct tp_wayland *w)
 
     if (r)
         return r;
+    w->clock = CLOCK_MONOTONIC;
     wl_registry_add_listener(w->registry, &listener, w);
     r = round_trip(w);
-    if (r)
-        return r;
-    tp_wayland_listen_formats(w);
-    tp_wayland_listen_presentation(w);
-    r = round_trip(w);
+    if (!r) /* what was bound in the first one answers */
+        r = round_trip(w);
     if (!r && (w->dmabuf_formats.failed || w->shm_formats.failed))
         r = -ENOMEM;
     return r;

@@ -31,7 +31,6 @@ void tp_wayland_listen_presentation(struct tp_wayland *w)
 {
     static const struct wp_presentation_listener listener = {on_clock};
 
-    w->clock = CLOCK_MONOTONIC;
     if (w->presentation)
         wp_presentation_add_listener(w->presentation, &listener, w);
 }
