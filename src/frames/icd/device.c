@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/icd/chain.h"
 #include "frames/icd/dmabuf.h"
 #include "frames/icd/enumerate.h"
 #include "frames/icd/internal.h"
@@ -20,47 +21,13 @@ struct tp_icd_queue *tp_icd_queue_get(VkQueue handle)
     return tp_map_get(&queues, handle);
 }
 
-/*
- * Our feature structs come out of the application's chain for the time of the call, and go back in:
- * a driver that knows one and lacks the feature would refuse the device. (The structs cannot be
- * copied: nobody knows the sizes of all.)
- */
-enum { MAX_OURS = 8 };
-struct unlinked {
-    VkBaseOutStructure *before[MAX_OURS], *ours[MAX_OURS];
-    unsigned n;
-};
-
+/* A driver that knows one of these and lacks the feature would refuse the device. */
 static bool is_our_feature(VkStructureType type)
 {
     return type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR ||
         type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR ||
         type == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SWAPCHAIN_MAINTENANCE_1_FEATURES_EXT ||
         type == TP_VK_FIFO_LATEST_READY_FEATURES;
-}
-
-static void unlink_ours(VkDeviceCreateInfo *info, struct unlinked *u)
-{
-    VkBaseOutStructure *before = (VkBaseOutStructure *)info, *s;
-
-    u->n = 0;
-    while ((s = before->pNext)) {
-        if (u->n < MAX_OURS && is_our_feature(s->sType)) {
-            u->before[u->n] = before;
-            u->ours[u->n++] = s;
-            before->pNext = s->pNext;
-        } else {
-            before = s;
-        }
-    }
-}
-
-static void link_ours(struct unlinked *u)
-{
-    while (u->n > 0) {
-        u->n--;
-        u->before[u->n]->pNext = u->ours[u->n];
-    }
 }
 
 /* The queues of the application, and one more for us where a family has one left. */
@@ -223,7 +190,7 @@ static VkResult make(
     VkExtensionProperties *theirs = NULL;
     const char **names = NULL;
     struct queue_plan plan = {0};
-    struct unlinked unlinked;
+    struct tp_chain chain = {0};
     uint32_t n = 0;
 
     VkResult r = tp_icd_driver_device_extensions(d->instance, p->handle, &theirs, &n);
@@ -235,13 +202,15 @@ static VkResult make(
     if (r == VK_SUCCESS &&
         !plan_queues(p, info, d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !sync_fd, &plan))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (r == VK_SUCCESS && tp_chain_without(info->pNext, is_our_feature, &chain))
+        r = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (r == VK_SUCCESS) {
+        changed.pNext = chain.first;
         changed.ppEnabledExtensionNames = names;
         changed.pQueueCreateInfos = plan.infos;
-        unlink_ours(&changed, &unlinked);
         r = d->instance->vk.CreateDevice(p->handle, &changed, allocator, &d->handle);
-        link_ours(&unlinked);
     }
+    tp_chain_finish(&chain);
     if (r == VK_SUCCESS && !find_functions(d)) {
         tp_icd_log("the driver lacks functions of Vulkan 1.0");
         r = VK_ERROR_INITIALIZATION_FAILED;

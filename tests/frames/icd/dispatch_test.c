@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define VK_NO_PROTOTYPES
@@ -258,6 +259,48 @@ static void extensions_are_listed_once_and_in_parts(void **state)
     close_device(&d);
 }
 
+/* What a program asks for may lie in memory that nobody can write. */
+static void chains_of_features_are_not_written_to(void **state)
+{
+    struct chain {
+        VkPhysicalDevicePresentIdFeaturesKHR id;
+        VkPhysicalDeviceTimelineSemaphoreFeatures timeline;
+        VkPhysicalDevicePresentWaitFeaturesKHR wait;
+    };
+    static const char *const names[] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME,
+        VK_KHR_PRESENT_ID_EXTENSION_NAME, VK_KHR_PRESENT_WAIT_EXTENSION_NAME};
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct chain *c = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct device d;
+
+    (void)state;
+    assert_true(c != MAP_FAILED);
+    open_device(&d, VK_API_VERSION_1_2, 0, NULL);
+    *c = (struct chain){
+        .id = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR, &c->timeline, VK_TRUE},
+        .timeline = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, &c->wait,
+            VK_TRUE},
+        .wait = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_WAIT_FEATURES_KHR, NULL, VK_TRUE},
+    };
+    float priority = 1;
+    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueCount = 1,
+        .pQueuePriorities = &priority};
+    VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = c,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = 3,
+        .ppEnabledExtensionNames = names};
+    VkDevice device;
+    assert_int_equal(mprotect(c, page, PROT_READ), 0);
+    PFN_vkCreateDevice create = INSTANCE(&d, vkCreateDevice);
+    assert_int_equal(create(d.physical, &info, NULL, &device), VK_SUCCESS);
+    ((PFN_vkDestroyDevice)d.get(device, "vkDestroyDevice"))(device, NULL);
+    munmap(c, page);
+    close_device(&d);
+}
+
 /* The card of the server, for compositors that look for one. */
 static void a_device_of_the_servers_is_shown_where_there_is_a_server(void **state)
 {
@@ -290,6 +333,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(applications_of_every_version_get_a_device),
         cmocka_unit_test(unknown_and_foreign_extensions_are_refused),
         cmocka_unit_test(extensions_are_listed_once_and_in_parts),
+        cmocka_unit_test(chains_of_features_are_not_written_to),
         cmocka_unit_test(a_device_of_the_servers_is_shown_where_there_is_a_server),
     };
 
