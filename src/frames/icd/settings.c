@@ -117,7 +117,6 @@ static void read_all(void)
         else
             s->min_images = (unsigned)n;
     }
-    s->capture = get("TURNPIKE_CAPTURE");
     s->render_node = get("TURNPIKE_RENDER_NODE") && !strcmp(get("TURNPIKE_RENDER_NODE"), "1");
     read_address(s);
     read_gate(s);

@@ -21,7 +21,6 @@ struct tp_icd_settings {
     bool release;                 /* TURNPIKE_RELEASE_FENCE */
     enum tp_release_wait wait;    /* TURNPIKE_RELEASE_WAIT */
     unsigned min_images;          /* TURNPIKE_MIN_IMAGES; 0: none */
-    const char *capture;          /* TURNPIKE_CAPTURE; NULL: none */
     bool render_node;             /* TURNPIKE_RENDER_NODE: the card has one, and we render for it */
 };
 

@@ -34,7 +34,7 @@ static bool is_default(const struct tp_icd_settings *s)
 {
     return s->server_bytes == 0 && s->gate.mode == TP_GATE_VSYNC && s->gate.cap_mhz == 0 &&
         !s->gate_set && !s->cap_set && s->release && s->wait == TP_RELEASE_WAIT_AUTO &&
-        s->min_images == 0 && !s->capture;
+        s->min_images == 0;
 }
 
 static bool is_all(const struct tp_icd_settings *s)
@@ -42,7 +42,7 @@ static bool is_all(const struct tp_icd_settings *s)
     return s->server_bytes > 0 && !strcmp(s->server.sun_path + 1, "name") &&
         s->server.sun_path[0] == 0 && s->gate.mode == TP_GATE_CAP && s->gate.cap_mhz == 59940 &&
         s->gate_set && s->cap_set && !s->release && s->wait == TP_RELEASE_WAIT_GPU &&
-        s->min_images == 5 && !strcmp(s->capture, "/x");
+        s->min_images == 5;
 }
 
 static bool is_path(const struct tp_icd_settings *s)
@@ -58,7 +58,7 @@ static void settings_are_read(void **state)
         "TURNPIKE_SOCKET", "", "TURNPIKE_GATE", "", "TURNPIKE_CAP", "", NULL};
     const char *const all[] = {"TURNPIKE_SOCKET", "@name", "TURNPIKE_GATE", "cap", "TURNPIKE_CAP",
         "59.94", "TURNPIKE_RELEASE_FENCE", "0", "TURNPIKE_RELEASE_WAIT", "gpu",
-        "TURNPIKE_MIN_IMAGES", "5", "TURNPIKE_CAPTURE", "/x", NULL};
+        "TURNPIKE_MIN_IMAGES", "5", NULL};
     const char *const path[] = {"TURNPIKE_SOCKET", "/some/where", "XDG_RUNTIME_DIR", "/", NULL};
 
     (void)state;
