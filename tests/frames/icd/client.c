@@ -37,14 +37,17 @@ __attribute__((constructor)) static void keep_driver(void)
         dlopen(driver, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
+const char *client_extension;
+
 static void open_instance(struct client *c)
 {
     static const char *const layers[] = {"VK_LAYER_KHRONOS_validation"};
-    static const char *const extensions[] = {VK_KHR_SURFACE_EXTENSION_NAME,
+    const char *extensions[] = {VK_KHR_SURFACE_EXTENSION_NAME,
         VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME, VK_KHR_GET_SURFACE_CAPABILITIES_2_EXTENSION_NAME,
         VK_EXT_SURFACE_MAINTENANCE_1_EXTENSION_NAME, VK_EXT_SWAPCHAIN_COLOR_SPACE_EXTENSION_NAME,
         VK_KHR_SURFACE_PROTECTED_CAPABILITIES_EXTENSION_NAME, VK_KHR_DISPLAY_EXTENSION_NAME,
-        VK_KHR_GET_DISPLAY_PROPERTIES_2_EXTENSION_NAME, VK_EXT_DEBUG_UTILS_EXTENSION_NAME};
+        VK_KHR_GET_DISPLAY_PROPERTIES_2_EXTENSION_NAME, VK_EXT_DEBUG_UTILS_EXTENSION_NAME,
+        client_extension};
     VkDebugUtilsMessengerCreateInfoEXT messenger = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
         .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
@@ -60,7 +63,7 @@ static void open_instance(struct client *c)
         .pApplicationInfo = &app,
         .enabledLayerCount = c->lawless ? 0 : COUNT(layers),
         .ppEnabledLayerNames = layers,
-        .enabledExtensionCount = COUNT(extensions),
+        .enabledExtensionCount = COUNT(extensions) - !client_extension,
         .ppEnabledExtensionNames = extensions};
 
     assert_int_equal(vkCreateInstance(&info, NULL, &c->instance), VK_SUCCESS);

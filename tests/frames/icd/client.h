@@ -26,6 +26,9 @@ struct client {
 #define CLIENT_GET_INSTANCE(c, name)                                                               \
     PFN_##name name = (PFN_##name)vkGetInstanceProcAddr((c)->instance, #name)
 
+/* Of a window system, to be on in instances that are opened from now on; NULL: none. */
+extern const char *client_extension;
+
 /* Everything on that the ICD brings. Asserts. */
 void client_open(struct client *c);
 /* Without the validation layer: for what guests do although they may not, and for what that layer
