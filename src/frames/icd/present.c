@@ -286,6 +286,17 @@ static VkResult give_to_worker(struct tp_icd_swapchain *c, const struct tp_pictu
 
 /* --- one swapchain's part of a present --- */
 
+/* Not before the application wants it, nor while the picture before has its refreshes yet. */
+static int64_t earliest(const struct tp_icd_swapchain *c, const struct tp_icd_record *record)
+{
+    struct tp_gate_frame frame;
+
+    if (c->gate && record->frame && tp_gate_frame(c->gate, record->frame, &frame) &&
+        frame.commit_ns > record->desired_ns)
+        return frame.commit_ns;
+    return record->desired_ns;
+}
+
 /* Books it, and describes its picture. With the lock held. */
 static void book(struct tp_icd_swapchain *c, uint32_t index, const struct asked *a,
     int64_t entry_ns, struct tp_picture *p)
@@ -311,7 +322,7 @@ static void book(struct tp_icd_swapchain *c, uint32_t index, const struct asked 
         .serial = record->serial,
         .fence = -1,
         .mode = a->mode,
-        .not_before_ns = record->desired_ns,
+        .not_before_ns = earliest(c, record),
         .damage = a->region ? a->region->pRectangles : NULL,
         .n_damage = a->region && a->region->pRectangles ? a->region->rectangleCount : 0,
         .hdr = c->hdr_new ? &c->hdr : NULL,
