@@ -30,7 +30,7 @@ struct gamescope {
     struct tp_target base;
     struct tp_target *inner; /* of the surface; owned; its streams are the streams */
     xcb_connection_t *app;
-    xcb_window_t window;
+    xcb_window_t window, top; /* top: itself, or the one that gamescope knows and that it fills */
     struct wl_display *display; /* owned, with all below */
     struct wl_registry *registry;
     struct wl_compositor *compositor;
@@ -119,6 +119,35 @@ static void destroy(struct tp_target *t)
     free(g);
 }
 
+/*
+ * The window's top-level window, if it fills that: gamescope knows no others, and its content would be
+ * this one's. wine draws into a child of a program's window. None: it is a part of it, or gone. Asking
+ * also sees to it that gamescope can know the window: the application may not have sent it yet.
+ */
+static xcb_window_t find_top(xcb_connection_t *c, xcb_window_t window)
+{
+    uint16_t width = 0, height = 0;
+
+    for (xcb_window_t at = window, parent; at != XCB_NONE; at = parent) {
+        xcb_get_geometry_cookie_t asked = xcb_get_geometry(c, at);
+        xcb_query_tree_cookie_t asked_too = xcb_query_tree(c, at);
+        xcb_get_geometry_reply_t *g = xcb_get_geometry_reply(c, asked, NULL);
+        xcb_query_tree_reply_t *tree = xcb_query_tree_reply(c, asked_too, NULL);
+        bool is_filled = g && (at == window || (g->width == width && g->height == height));
+        bool is_top = tree && tree->parent == tree->root;
+        bool is_in_corner = g && g->x == 0 && g->y == 0 && g->border_width == 0;
+
+        parent = is_filled && is_in_corner && tree ? tree->parent : XCB_NONE;
+        width = g ? g->width : 0;
+        height = g ? g->height : 0;
+        free(g);
+        free(tree);
+        if (is_filled && is_top)
+            return at;
+    }
+    return XCB_NONE;
+}
+
 /* The X window's size counts, not the surface's. */
 static int query(struct tp_target *t, struct tp_target_caps *out)
 {
@@ -204,7 +233,7 @@ static void rest(int64_t ns)
 static bool is_on_screen(struct gamescope *g)
 {
     xcb_get_window_attributes_reply_t *is = xcb_get_window_attributes_reply(
-        g->app, xcb_get_window_attributes(g->app, g->window), NULL);
+        g->app, xcb_get_window_attributes(g->app, g->top), NULL);
     bool on = is && is->map_state != XCB_MAP_STATE_UNMAPPED;
 
     free(is);
@@ -261,10 +290,10 @@ static void come_again(struct gamescope *g)
     if (!is_on_screen(g) || is_taken(g) || !is_on_screen(g))
         return;
     tp_icd_log("gamescope had this window already: it is mapped again");
-    xcb_unmap_window(g->app, g->window);
+    xcb_unmap_window(g->app, g->top);
     xcb_flush(g->app);
     rest(GONE_NS);
-    xcb_map_window(g->app, g->window);
+    xcb_map_window(g->app, g->top);
     xcb_flush(g->app);
 }
 
@@ -279,17 +308,16 @@ int tp_x11_gamescope_create(
     g->base.ops = &ops;
     g->app = connection;
     g->window = window;
-    r = connect_to(g);
+    g->top = find_top(connection, window);
+    r = g->top == XCB_NONE ? -ENODEV : connect_to(g);
     if (r == 0)
         r = tp_target_wayland_create(g->display, g->surface, &g->inner);
     if (r < 0) {
         destroy(&g->base);
         return r;
     }
-    /* gamescope has to know the window: the application may not have sent it yet. */
-    free(xcb_get_geometry_reply(connection, xcb_get_geometry(connection, window), NULL));
     wl_proxy_marshal_flags(
-        g->xwayland, GAMESCOPE_OVERRIDE, NULL, 1, 0, (struct wl_object *)g->surface, window);
+        g->xwayland, GAMESCOPE_OVERRIDE, NULL, 1, 0, (struct wl_object *)g->surface, g->top);
     wl_display_roundtrip(g->display); /* it knows of it before the window comes */
     come_again(g);
     *out = &g->base;
