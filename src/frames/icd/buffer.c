@@ -58,16 +58,17 @@ static int memory_type(
     return -1;
 }
 
-static VkResult allocate(
-    struct tp_icd_device *d, VkDeviceSize bytes, int type, const void *chain, VkDeviceMemory *out)
+static VkResult allocate(const struct tp_icd_pool *p, VkDeviceSize bytes, int type,
+    const void *chain, VkDeviceMemory *out)
 {
+    struct tp_icd_device *d = p->device;
     VkMemoryAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
         .pNext = chain,
         .allocationSize = bytes,
         .memoryTypeIndex = (uint32_t)type};
 
     return type < 0 ? VK_ERROR_FEATURE_NOT_PRESENT
-                    : d->vk.AllocateMemory(d->handle, &info, NULL, out);
+                    : d->vk.AllocateMemory(d->handle, &info, p->allocator, out);
 }
 
 static uint64_t round_up(uint64_t n, uint64_t to)
@@ -98,8 +99,9 @@ static VkResult make_memfd(struct tp_icd_buffer *b, uint64_t bytes)
 
 /* The memfd's pages as memory of the driver's, of a type among these bits. */
 static VkResult import_pages(
-    struct tp_icd_device *d, struct tp_icd_buffer *b, uint32_t bits, VkDeviceMemory *out)
+    const struct tp_icd_pool *p, struct tp_icd_buffer *b, uint32_t bits, VkDeviceMemory *out)
 {
+    struct tp_icd_device *d = p->device;
     VkMemoryHostPointerPropertiesEXT can = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT};
     VkImportMemoryHostPointerInfoEXT import = {
@@ -114,7 +116,7 @@ static VkResult import_pages(
     int type = memory_type(d, bits & can.memoryTypeBits, VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
     if (type < 0)
         type = memory_type(d, bits & can.memoryTypeBits, 0);
-    return allocate(d, b->stream.bytes, type, &import, out);
+    return allocate(p, b->stream.bytes, type, &import, out);
 }
 
 static void describe(struct tp_icd_pool *p, struct tp_icd_buffer *b)
@@ -139,7 +141,7 @@ static VkResult init_host(struct tp_icd_pool *p, struct tp_icd_buffer *b)
 {
     struct tp_icd_device *d = p->device;
     VkMemoryRequirements needs;
-    VkResult r = create_image(p, NULL, 0, NULL, &b->image);
+    VkResult r = create_image(p, NULL, 0, p->allocator, &b->image);
 
     if (r != VK_SUCCESS)
         return r;
@@ -149,7 +151,7 @@ static VkResult init_host(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     layout(p, b, 0, VK_IMAGE_ASPECT_COLOR_BIT);
     r = make_memfd(b, round_up(needs.size, d->physical->host_alignment));
     if (r == VK_SUCCESS)
-        r = import_pages(d, b, needs.memoryTypeBits, &b->memory);
+        r = import_pages(p, b, needs.memoryTypeBits, &b->memory);
     return r != VK_SUCCESS ? r : d->vk.BindImageMemory(d->handle, b->image, b->memory, 0);
 }
 
@@ -203,7 +205,7 @@ static VkResult init_dmabuf(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     VkMemoryGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
         .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_DMA_BUF_BIT_EXT};
     VkMemoryRequirements needs;
-    VkResult r = create_image(p, p->modifiers, p->n_modifiers, NULL, &b->image);
+    VkResult r = create_image(p, p->modifiers, p->n_modifiers, p->allocator, &b->image);
 
     if (r != VK_SUCCESS)
         return r;
@@ -212,7 +214,7 @@ static VkResult init_dmabuf(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     int type = memory_type(d, needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
     if (type < 0)
         type = memory_type(d, needs.memoryTypeBits, 0);
-    r = allocate(d, needs.size, type, &export, &b->memory);
+    r = allocate(p, needs.size, type, &export, &b->memory);
     if (r == VK_SUCCESS)
         r = d->vk.BindImageMemory(d->handle, b->image, b->memory, 0);
     if (r != VK_SUCCESS)
@@ -242,7 +244,7 @@ static VkResult make_copy_target(struct tp_icd_pool *p, struct tp_icd_buffer *b)
         .pQueueFamilyIndices = p->info.pQueueFamilyIndices};
     const VkMemoryPropertyFlags visible = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT;
     VkMemoryRequirements needs;
-    VkResult r = d->vk.CreateBuffer(d->handle, &info, NULL, &b->copy);
+    VkResult r = d->vk.CreateBuffer(d->handle, &info, p->allocator, &b->copy);
 
     if (r != VK_SUCCESS)
         return r;
@@ -250,13 +252,13 @@ static VkResult make_copy_target(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     if (p->host_readable_copy) {
         r = needs.size > b->stream.bytes
             ? VK_ERROR_FEATURE_NOT_PRESENT
-            : import_pages(d, b, needs.memoryTypeBits, &b->copy_memory);
+            : import_pages(p, b, needs.memoryTypeBits, &b->copy_memory);
     } else {
         int type =
             memory_type(d, needs.memoryTypeBits, visible | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
         if (type < 0)
             type = memory_type(d, needs.memoryTypeBits, visible);
-        r = allocate(d, needs.size, type, NULL, &b->copy_memory);
+        r = allocate(p, needs.size, type, NULL, &b->copy_memory);
     }
     if (r == VK_SUCCESS)
         r = d->vk.BindBufferMemory(d->handle, b->copy, b->copy_memory, 0);
@@ -270,7 +272,7 @@ static VkResult init_copy(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     struct tp_icd_device *d = p->device;
     VkMemoryRequirements needs;
     uint64_t page = d->physical->host_alignment > 4096 ? d->physical->host_alignment : 4096;
-    VkResult r = create_image(p, NULL, 0, NULL, &b->image);
+    VkResult r = create_image(p, NULL, 0, p->allocator, &b->image);
 
     if (r != VK_SUCCESS)
         return r;
@@ -278,7 +280,7 @@ static VkResult init_copy(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     int type = memory_type(d, needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
     if (type < 0)
         type = memory_type(d, needs.memoryTypeBits, 0);
-    r = allocate(d, needs.size, type, NULL, &b->memory);
+    r = allocate(p, needs.size, type, NULL, &b->memory);
     if (r == VK_SUCCESS)
         r = d->vk.BindImageMemory(d->handle, b->image, b->memory, 0);
     if (r != VK_SUCCESS)
@@ -319,13 +321,13 @@ void tp_icd_buffer_finish(struct tp_icd_pool *p, struct tp_icd_buffer *b)
     struct tp_icd_device *d = p->device;
 
     if (b->copy)
-        d->vk.DestroyBuffer(d->handle, b->copy, NULL);
+        d->vk.DestroyBuffer(d->handle, b->copy, p->allocator);
     if (b->copy_memory)
-        d->vk.FreeMemory(d->handle, b->copy_memory, NULL);
+        d->vk.FreeMemory(d->handle, b->copy_memory, p->allocator);
     if (b->image)
-        d->vk.DestroyImage(d->handle, b->image, NULL);
+        d->vk.DestroyImage(d->handle, b->image, p->allocator);
     if (b->memory)
-        d->vk.FreeMemory(d->handle, b->memory, NULL);
+        d->vk.FreeMemory(d->handle, b->memory, p->allocator);
     if (b->pages)
         munmap(b->pages, b->stream.bytes);
     if (b->stream.fd >= 0 && (b->stream.memory || b->image))

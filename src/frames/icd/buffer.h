@@ -20,6 +20,7 @@ enum { TP_BUFFER_MAX_MODIFIERS = 128 };
 /* What the images of a swapchain have in common. */
 struct tp_icd_pool {
     struct tp_icd_device *device;
+    const VkAllocationCallbacks *allocator; /* of the swapchain; NULL: none. Borrowed */
     enum tp_icd_buffer_kind kind;
     VkImageCreateInfo info; /* as asked for, without a chain; its lists are this struct's */
     uint32_t families[16];
@@ -48,11 +49,13 @@ struct tp_icd_buffer {
 
 /*
  * Chooses the kind, and makes the first image with it. formats: the target's. info: with the
- * format, extent, usage and sharing that the application asked for.
+ * format, extent, usage and sharing that the application asked for. allocator: borrowed as long as
+ * the pool lives.
  */
 VkResult tp_icd_pool_init(struct tp_icd_pool *p, struct tp_icd_device *d,
-    const VkSwapchainCreateInfoKHR *info, uint32_t fourcc, uint32_t bytes_per_pixel,
-    const struct tp_target_format *formats, uint32_t n_formats, struct tp_icd_buffer *first);
+    const VkSwapchainCreateInfoKHR *info, const VkAllocationCallbacks *allocator, uint32_t fourcc,
+    uint32_t bytes_per_pixel, const struct tp_target_format *formats, uint32_t n_formats,
+    struct tp_icd_buffer *first);
 void tp_icd_pool_finish(struct tp_icd_pool *p);
 
 /* Another image. Nothing is left where it fails. */

@@ -394,7 +394,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_surface(VkInstance instance,
     struct tp_target *target = NULL;
     int r = 0;
 
-    (void)allocator;
     pthread_mutex_lock(&i->lock);
     if (mode->display->card)
         card = tp_display_card_hold(mode->display->card);
@@ -406,8 +405,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_surface(VkInstance instance,
             info->imageExtent.width, info->imageExtent.height, &target);
     tp_display_card_put(card);
     if (r < 0)
-        return r == -ENOMEM ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_ERROR_INITIALIZATION_FAILED;
-    return tp_icd_surface_create(i, target, out);
+        return tp_icd_answer(tp_icd_result(r), 0);
+    return tp_icd_surface_create(i, allocator, (struct tp_icd_window){0}, target, out);
 }
 
 static int read_one(struct tp_icd_displays *all, int fd, uint32_t connector, struct display **out)

@@ -158,9 +158,17 @@ struct tp_icd_device {
     pthread_mutex_t private_lock;
 };
 
+/* A window of the application's, as it names it: two surfaces may be of the same one. */
+struct tp_icd_window {
+    const void *connection; /* NULL: there is no window, or one that knows its users itself */
+    uint64_t id;
+};
+
 /* A surface of ours; the handle is its address. */
 struct tp_icd_surface {
     struct tp_icd_instance *instance;
+    struct tp_icd_window window;
+    struct tp_icd_surface *next_claim; /* of those whose window has a swapchain (surface.c) */
     struct tp_target *target;         /* owned */
     pthread_mutex_t lock;             /* for what follows, and for open and close of streams */
     struct tp_icd_swapchain *current; /* the one that is not retired; NULL: none */
@@ -173,8 +181,13 @@ static inline struct tp_icd_surface *tp_icd_surface_of(VkSurfaceKHR handle)
 }
 
 /* Wraps a target: moved, also where it fails. */
-VkResult tp_icd_surface_create(
-    struct tp_icd_instance *instance, struct tp_target *target, VkSurfaceKHR *out);
+VkResult tp_icd_surface_create(struct tp_icd_instance *instance,
+    const VkAllocationCallbacks *allocator, struct tp_icd_window window, struct tp_target *target,
+    VkSurfaceKHR *out);
+/* Its window has a swapchain that is not retired from now on, and has none. false: another
+ * surface's has it. Again, or without a claim, is nothing. */
+bool tp_icd_surface_claim(struct tp_icd_surface *s);
+void tp_icd_surface_unclaim(struct tp_icd_surface *s);
 
 /* What its target says; VkResults, of which "lost" stays. *out of formats: the caller's to free. */
 VkResult tp_icd_surface_query(struct tp_icd_surface *s, struct tp_target_caps *out);
@@ -246,6 +259,17 @@ VkResult tp_icd_driver_device_extensions(
 
 /* Vulkan's answer to a negative errno of a target. */
 VkResult tp_icd_result(int err);
+
+/* The errors that a command may answer, besides memory that ran out (vk.xml has its list). */
+enum tp_icd_may {
+    TP_MAY_LOSE_SURFACE = 1,
+    TP_MAY_LOSE_DEVICE = 2,
+    TP_MAY_BE_OUT_OF_DATE = 4,
+    TP_MAY_BE_IN_USE = 8,
+    TP_MAY_FAIL = 16, /* VK_ERROR_INITIALIZATION_FAILED */
+};
+/* The same where it may be answered; else what stands for any other. */
+VkResult tp_icd_answer(VkResult r, unsigned may);
 
 /* The struct of this type in a chain; NULL: none. */
 static inline void *tp_icd_find(const void *chain, VkStructureType type)

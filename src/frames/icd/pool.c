@@ -225,7 +225,7 @@ static VkResult try_kind(struct tp_icd_pool *p, struct tp_icd_buffer *first)
         p->device->physical->host_alignment > 0 && p->device->vk.GetMemoryHostPointerPropertiesEXT;
     if (p->host_readable_copy)
         r = tp_icd_buffer_init(p, first);
-    if (r != VK_SUCCESS) {
+    if (r != VK_SUCCESS && r != VK_ERROR_OUT_OF_HOST_MEMORY) {
         p->host_readable_copy = false;
         r = tp_icd_buffer_init(p, first);
     }
@@ -233,10 +233,12 @@ static VkResult try_kind(struct tp_icd_pool *p, struct tp_icd_buffer *first)
 }
 
 VkResult tp_icd_pool_init(struct tp_icd_pool *p, struct tp_icd_device *d,
-    const VkSwapchainCreateInfoKHR *info, uint32_t fourcc, uint32_t bytes_per_pixel,
-    const struct tp_target_format *formats, uint32_t n_formats, struct tp_icd_buffer *first)
+    const VkSwapchainCreateInfoKHR *info, const VkAllocationCallbacks *allocator, uint32_t fourcc,
+    uint32_t bytes_per_pixel, const struct tp_target_format *formats, uint32_t n_formats,
+    struct tp_icd_buffer *first)
 {
-    *p = (struct tp_icd_pool){.device = d, .fourcc = fourcc, .bytes_per_pixel = bytes_per_pixel};
+    *p = (struct tp_icd_pool){
+        .device = d, .allocator = allocator, .fourcc = fourcc, .bytes_per_pixel = bytes_per_pixel};
     VkResult r = take_info(p, info);
 
     if (r != VK_SUCCESS)
@@ -256,7 +258,8 @@ VkResult tp_icd_pool_init(struct tp_icd_pool *p, struct tp_icd_device *d,
                     : "linear");
             return r;
         }
-        if (r == VK_ERROR_DEVICE_LOST)
+        /* Another kind would need no less. */
+        if (r == VK_ERROR_DEVICE_LOST || r == VK_ERROR_OUT_OF_HOST_MEMORY)
             break;
     }
     tp_icd_pool_finish(p);

@@ -6,6 +6,7 @@
 
 #include "frames/icd/format.h"
 #include "frames/icd/internal.h"
+#include "frames/icd/memory.h"
 #include "frames/icd/slots.h"
 
 VkResult tp_icd_result(int err)
@@ -26,16 +27,82 @@ VkResult tp_icd_result(int err)
     }
 }
 
-VkResult tp_icd_surface_create(
-    struct tp_icd_instance *instance, struct tp_target *target, VkSurfaceKHR *out)
+VkResult tp_icd_answer(VkResult r, unsigned may)
 {
-    struct tp_icd_surface *s = calloc(1, sizeof *s);
+    unsigned needs = 0;
+
+    switch (r) {
+    case VK_ERROR_SURFACE_LOST_KHR:
+        needs = TP_MAY_LOSE_SURFACE;
+        break;
+    case VK_ERROR_DEVICE_LOST:
+        needs = TP_MAY_LOSE_DEVICE;
+        break;
+    case VK_ERROR_OUT_OF_DATE_KHR:
+        needs = TP_MAY_BE_OUT_OF_DATE;
+        break;
+    case VK_ERROR_NATIVE_WINDOW_IN_USE_KHR:
+        needs = TP_MAY_BE_IN_USE;
+        break;
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        break;
+    default:
+        needs = r < 0 ? ~0u : 0;
+    }
+    if ((may & needs) == needs)
+        return r;
+    return may & TP_MAY_FAIL ? VK_ERROR_INITIALIZATION_FAILED : VK_ERROR_UNKNOWN;
+}
+
+/* --- windows --- */
+
+static pthread_mutex_t claims_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tp_icd_surface *claims;
+
+bool tp_icd_surface_claim(struct tp_icd_surface *s)
+{
+    bool free = true;
+
+    if (!s->window.connection)
+        return true;
+    pthread_mutex_lock(&claims_lock);
+    struct tp_icd_surface *other = claims;
+    for (; other && other != s && free; other = other->next_claim)
+        free = other->window.connection != s->window.connection || other->window.id != s->window.id;
+    if (free && other != s) {
+        s->next_claim = claims;
+        claims = s;
+    }
+    pthread_mutex_unlock(&claims_lock);
+    return free;
+}
+
+void tp_icd_surface_unclaim(struct tp_icd_surface *s)
+{
+    pthread_mutex_lock(&claims_lock);
+    struct tp_icd_surface **at = &claims;
+    while (*at && *at != s)
+        at = &(*at)->next_claim;
+    if (*at)
+        *at = s->next_claim;
+    pthread_mutex_unlock(&claims_lock);
+}
+
+/* --- surfaces --- */
+
+VkResult tp_icd_surface_create(struct tp_icd_instance *instance,
+    const VkAllocationCallbacks *allocator, struct tp_icd_window window, struct tp_target *target,
+    VkSurfaceKHR *out)
+{
+    struct tp_icd_surface *s = tp_icd_memory_get(allocator, sizeof *s);
 
     if (!s) {
         target->ops->destroy(target);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     s->instance = instance;
+    s->window = window;
     s->target = target;
     pthread_mutex_init(&s->lock, NULL);
     *out = (VkSurfaceKHR)(uintptr_t)s;
@@ -48,12 +115,12 @@ static VKAPI_ATTR void VKAPI_CALL destroy_surface(
     struct tp_icd_surface *s = tp_icd_surface_of(handle);
 
     (void)instance;
-    (void)allocator;
     if (!s)
         return;
+    tp_icd_surface_unclaim(s);
     s->target->ops->destroy(s->target);
     pthread_mutex_destroy(&s->lock);
-    free(s);
+    tp_icd_memory_put(allocator, s);
 }
 
 VkResult tp_icd_surface_query(struct tp_icd_surface *s, struct tp_target_caps *out)
@@ -62,7 +129,8 @@ VkResult tp_icd_surface_query(struct tp_icd_surface *s, struct tp_target_caps *o
 
     if (lost)
         return (VkResult)lost;
-    VkResult r = tp_icd_result(s->target->ops->query(s->target, out));
+    VkResult r =
+        tp_icd_answer(tp_icd_result(s->target->ops->query(s->target, out)), TP_MAY_LOSE_SURFACE);
     if (r == VK_ERROR_SURFACE_LOST_KHR)
         atomic_store(&s->lost, r);
     return r;
@@ -71,7 +139,8 @@ VkResult tp_icd_surface_query(struct tp_icd_surface *s, struct tp_target_caps *o
 VkResult tp_icd_surface_formats(
     struct tp_icd_surface *s, struct tp_target_format **out, uint32_t *n)
 {
-    return tp_icd_result(s->target->ops->formats(s->target, out, n));
+    return tp_icd_answer(
+        tp_icd_result(s->target->ops->formats(s->target, out, n)), TP_MAY_LOSE_SURFACE);
 }
 
 /* Every queue may present: it waits for semaphores, and what copies is a transfer. */
@@ -147,7 +216,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities2(VkPhysicalDevice handle,
 {
     const VkSurfacePresentModeEXT *mode =
         tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_MODE_EXT);
-    VkSurfaceProtectedCapabilitiesKHR *protected =
+    VkSurfaceProtectedCapabilitiesKHR *safety =
         tp_icd_find(out->pNext, VK_STRUCTURE_TYPE_SURFACE_PROTECTED_CAPABILITIES_KHR);
     VkSurfacePresentScalingCapabilitiesEXT *scaling =
         tp_icd_find(out->pNext, VK_STRUCTURE_TYPE_SURFACE_PRESENT_SCALING_CAPABILITIES_EXT);
@@ -159,8 +228,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities2(VkPhysicalDevice handle,
 
     if (r != VK_SUCCESS)
         return r;
-    if (protected)
-    protected->supportsProtected = VK_FALSE;
+    if (safety)
+        safety->supportsProtected = VK_FALSE;
     if (scaling) {
         scaling->supportedPresentScaling = caps.scaling;
         scaling->supportedPresentGravityX = caps.gravity_x;
@@ -264,8 +333,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_rectangles(
     VkResult r = tp_icd_surface_query(tp_icd_surface_of(surface), &caps);
 
     (void)handle;
+    /* This command has no word for a surface that is lost: nothing is presented on it. */
+    if (r == VK_ERROR_SURFACE_LOST_KHR)
+        *count = 0;
     if (r != VK_SUCCESS)
-        return r;
+        return tp_icd_answer(r == VK_ERROR_SURFACE_LOST_KHR ? VK_SUCCESS : r, 0);
     if (out && *count == 0)
         return VK_INCOMPLETE;
     *count = 1;

@@ -1,9 +1,11 @@
 /* vkCreate…SurfaceKHR of each window system: a target, and a surface round it. */
 #include "frames/icd/internal.h"
 
-static VkResult create(VkInstance instance, int r, struct tp_target *target, VkSurfaceKHR *out)
+static VkResult create(VkInstance instance, const VkAllocationCallbacks *allocator,
+    struct tp_icd_window window, int r, struct tp_target *target, VkSurfaceKHR *out)
 {
-    return r ? tp_icd_result(r) : tp_icd_surface_create(tp_icd_instance_get(instance), target, out);
+    return r ? tp_icd_answer(tp_icd_result(r), 0)
+             : tp_icd_surface_create(tp_icd_instance_get(instance), allocator, window, target, out);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_headless(VkInstance instance,
@@ -14,8 +16,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_headless(VkInstance instance,
     int r = tp_target_headless_create(&target);
 
     (void)info;
-    (void)allocator;
-    return create(instance, r, target, out);
+    return create(instance, allocator, (struct tp_icd_window){0}, r, target, out);
 }
 
 #ifdef TP_ICD_WAYLAND
@@ -26,8 +27,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_wayland(VkInstance instance,
     struct tp_target *target = NULL;
     int r = tp_target_wayland_create(info->display, info->surface, &target);
 
-    (void)allocator;
-    return create(instance, r, target, out);
+    return create(instance, allocator, (struct tp_icd_window){info->surface, 0}, r, target, out);
 }
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL wayland_support(
@@ -47,8 +47,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_xcb(VkInstance instance,
     struct tp_target *target = NULL;
     int r = tp_target_x11_create(info->connection, info->window, &target);
 
-    (void)allocator;
-    return create(instance, r, target, out);
+    return create(instance, allocator, (struct tp_icd_window){info->connection, info->window}, r,
+        target, out);
 }
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL xcb_support(
@@ -66,11 +66,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_xlib(VkInstance instance,
     xcb_connection_t *connection = tp_target_xlib_connection(info->dpy);
     struct tp_target *target = NULL;
 
-    (void)allocator;
     if (!connection)
-        return VK_ERROR_INITIALIZATION_FAILED;
+        return VK_ERROR_UNKNOWN;
     int r = tp_target_x11_create(connection, (xcb_window_t)info->window, &target);
-    return create(instance, r, target, out);
+    return create(
+        instance, allocator, (struct tp_icd_window){connection, info->window}, r, target, out);
 }
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL xlib_support(

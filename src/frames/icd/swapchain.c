@@ -7,6 +7,7 @@
 #include "frames/icd/fence.h"
 #include "frames/icd/format.h"
 #include "frames/icd/log.h"
+#include "frames/icd/memory.h"
 #include "frames/icd/settings.h"
 
 /* Windows smaller than this are not the game's picture: launchers' and tests' are not paced. */
@@ -141,7 +142,7 @@ static VkResult make_images(struct tp_icd_swapchain *c, const VkSwapchainCreateI
     if (format)
         stream.fourcc = tp_icd_format_fourcc(
             format, info->compositeAlpha == VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR, formats, n);
-    r = stream.fourcc ? tp_icd_pool_init(&c->pool, c->device, info, stream.fourcc,
+    r = stream.fourcc ? tp_icd_pool_init(&c->pool, c->device, info, c->allocator, stream.fourcc,
                             tp_icd_format_bytes(format), formats, n, &c->images[0].buffer)
                       : VK_ERROR_INITIALIZATION_FAILED;
     free(formats);
@@ -186,7 +187,7 @@ static void watch(struct tp_icd_swapchain *c)
         tp_icd_log_once("images are not watched by the server: %s", strerror(-r));
 }
 
-static void destroy(struct tp_icd_swapchain *c)
+static void destroy(struct tp_icd_swapchain *c, const VkAllocationCallbacks *allocator)
 {
     struct tp_icd_device *d = c->device;
 
@@ -216,18 +217,23 @@ static void destroy(struct tp_icd_swapchain *c)
     pthread_cond_destroy(&c->told);
     pthread_cond_destroy(&c->work);
     pthread_mutex_destroy(&c->lock);
-    free(c);
+    tp_icd_memory_put(allocator, c);
 }
 
-static struct tp_icd_swapchain *make(struct tp_icd_device *d, struct tp_icd_surface *s)
+static struct tp_icd_swapchain *make(
+    struct tp_icd_device *d, struct tp_icd_surface *s, const VkAllocationCallbacks *allocator)
 {
-    struct tp_icd_swapchain *c = calloc(1, sizeof *c);
+    struct tp_icd_swapchain *c = tp_icd_memory_get(allocator, sizeof *c);
     pthread_condattr_t clock;
 
     if (!c)
         return NULL;
     c->device = d;
     c->surface = s;
+    if (allocator) {
+        c->callbacks = *allocator;
+        c->allocator = &c->callbacks;
+    }
     for (size_t i = 0; i < sizeof c->images / sizeof *c->images; i++)
         c->images[i].ready = -1;
     pthread_mutex_init(&c->lock, NULL);
@@ -240,10 +246,10 @@ static struct tp_icd_swapchain *make(struct tp_icd_device *d, struct tp_icd_surf
     return c;
 }
 
-/* Retired even where the new one fails. With the surface's lock held. */
+/* Retired even where the new one fails; the window is this surface's then. With its lock held. */
 static VkResult retire(struct tp_icd_surface *s, VkSwapchainKHR old)
 {
-    if (s->current && s->current != tp_icd_swapchain_of(old))
+    if ((s->current && s->current != tp_icd_swapchain_of(old)) || !tp_icd_surface_claim(s))
         return VK_ERROR_NATIVE_WINDOW_IN_USE_KHR;
     if (!s->current)
         return VK_SUCCESS;
@@ -265,12 +271,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_swapchain(VkDevice handle,
     struct tp_icd_surface *s = tp_icd_surface_of(info->surface);
     struct tp_target_caps caps;
 
-    (void)allocator;
     pthread_mutex_lock(&s->lock);
     VkResult r = retire(s, info->oldSwapchain);
     if (r == VK_SUCCESS)
-        r = tp_icd_surface_query(s, &caps);
-    struct tp_icd_swapchain *c = r == VK_SUCCESS ? make(d, s) : NULL;
+        r = atomic_load(&d->lost) ? VK_ERROR_DEVICE_LOST : tp_icd_surface_query(s, &caps);
+    struct tp_icd_swapchain *c = r == VK_SUCCESS ? make(d, s, allocator) : NULL;
     if (r == VK_SUCCESS && !c)
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (c) {
@@ -285,11 +290,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_swapchain(VkDevice handle,
             s->current = c;
             *out = (VkSwapchainKHR)(uintptr_t)c;
         } else {
-            destroy(c);
+            destroy(c, allocator);
         }
     }
+    if (!s->current)
+        tp_icd_surface_unclaim(s);
     pthread_mutex_unlock(&s->lock);
-    return r;
+    return tp_icd_answer(
+        r, TP_MAY_LOSE_SURFACE | TP_MAY_LOSE_DEVICE | TP_MAY_BE_IN_USE | TP_MAY_FAIL);
 }
 
 static VKAPI_ATTR void VKAPI_CALL destroy_swapchain(
@@ -298,7 +306,6 @@ static VKAPI_ATTR void VKAPI_CALL destroy_swapchain(
     struct tp_icd_swapchain *c = tp_icd_swapchain_of(swapchain);
 
     (void)handle;
-    (void)allocator;
     if (!c)
         return;
     struct tp_icd_surface *s = c->surface;
@@ -306,7 +313,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_swapchain(
     pthread_mutex_lock(&s->lock);
     if (s->current == c)
         s->current = NULL;
-    destroy(c);
+    destroy(c, allocator);
+    if (!s->current)
+        tp_icd_surface_unclaim(s);
     pthread_mutex_unlock(&s->lock);
 }
 

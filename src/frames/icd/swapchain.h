@@ -39,6 +39,8 @@ struct tp_icd_record {
 struct tp_icd_swapchain {
     struct tp_icd_device *device;
     struct tp_icd_surface *surface;
+    VkAllocationCallbacks callbacks;        /* what allocator points at */
+    const VkAllocationCallbacks *allocator; /* the application's; NULL: none */
     struct tp_icd_pool pool;
     struct tp_icd_image images[TP_SLOTS_MAX];
     uint32_t n_images;
