@@ -1,6 +1,6 @@
 #!/bin/bash
 # Uncapped frames, with release notes and without, a minute each: see docs/icd.md.
-# timeout: 2400
+# timeout: 2700
 set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +11,7 @@ need gamescope Xwayland vkcube dpkg-deb
 . "$(dirname "$0")/uncapped.sh"
 lavapipe_25 gamescope
 for hz in 60 120; do
-    for images in 2 3 5; do
+    for images in 2 3 5 6; do
         on_screen 60 $hz $images on mailbox
         was_watched 0.9
         on_screen 60 $hz $images on immediate

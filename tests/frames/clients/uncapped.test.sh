@@ -9,13 +9,13 @@ cd "$TP_TMP" || exit 2
 PATH=$PATH:/usr/games
 . "$(dirname "$0")/uncapped.sh"
 for hz in 60 120; do
-    on_screen 2 $hz 5 on mailbox
+    on_screen 2 $hz 6 on mailbox
     was_watched 0.5
     on_screen 2 $hz 0 on immediate
     on_screen 2 $hz 5 off mailbox
     has_torn
 done
-for images in 2 3; do
+for images in 2 3 5; do
     on_screen 2 60 $images on mailbox
     was_watched 0.5
 done
