@@ -90,6 +90,9 @@ static VkResult signal(
         tp_fence_wait(waits);
         r = submit(d, semaphore, fence);
     }
+    /* The image goes back without what it waits for. */
+    if (r != VK_SUCCESS)
+        tp_fence_wait(waits);
     tp_fence_close(waits);
     if (r == VK_ERROR_DEVICE_LOST)
         atomic_store(&d->lost, true);
@@ -182,7 +185,6 @@ static VkResult acquire(struct tp_icd_swapchain *c, uint64_t timeout, VkSemaphor
     pthread_mutex_unlock(&c->lock);
     if (r != VK_SUCCESS)
         return r;
-    *index = acquired.image.slot;
     r = signal(c, &acquired.image, semaphore, fence);
     if (r != VK_SUCCESS) {
         pthread_mutex_lock(&c->lock);
@@ -190,8 +192,9 @@ static VkResult acquire(struct tp_icd_swapchain *c, uint64_t timeout, VkSemaphor
         if (c->gate && acquired.frame)
             tp_gate_abandon(c->gate, acquired.frame);
         pthread_mutex_unlock(&c->lock);
-        return r;
+        return tp_icd_answer(r, TP_MAY_LOSE_DEVICE);
     }
+    *index = acquired.image.slot;
     return suboptimal ? VK_SUBOPTIMAL_KHR : VK_SUCCESS;
 }
 
@@ -225,9 +228,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL release_images(
         image->frame = 0;
     }
     tp_icd_swapchain_wake(c);
-    VkResult r = atomic_load(&c->device->lost) ? VK_ERROR_DEVICE_LOST : VK_SUCCESS;
     pthread_mutex_unlock(&c->lock);
-    return r;
+    return (VkResult)atomic_load(&c->surface->lost);
 }
 
 #define SWAPCHAIN TP_BIT(TP_EXT_SWAPCHAIN)

@@ -153,6 +153,7 @@ static VkResult submit(struct tp_icd_swapchain *c, struct tp_icd_queue *q,
     return r;
 }
 
+/* Of the picture's rendering; -1: it is done. */
 static int sync_file(struct tp_icd_device *d, struct tp_icd_image *image, VkResult *r)
 {
     VkSemaphoreGetFdInfoKHR get = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_GET_FD_INFO_KHR,
@@ -161,7 +162,14 @@ static int sync_file(struct tp_icd_device *d, struct tp_icd_image *image, VkResu
     int fd = -1;
 
     *r = d->vk.GetSemaphoreFdKHR(d->handle, &get, &fd);
-    return *r == VK_SUCCESS ? fd : -1;
+    if (*r == VK_SUCCESS)
+        return fd;
+    /* There is no descriptor to be had. The guest's semaphores have been waited for: the picture
+     * must go out, after a wait on the processor. The semaphore keeps its signal. */
+    d->vk.DestroySemaphore(d->handle, image->semaphore, NULL);
+    image->semaphore = VK_NULL_HANDLE;
+    *r = d->vk.WaitForFences(d->handle, 1, &image->fence, VK_TRUE, UINT64_MAX);
+    return -1;
 }
 
 /* --- to the target --- */
@@ -271,17 +279,25 @@ void tp_icd_swapchain_stop(struct tp_icd_swapchain *c)
     c->working = false;
 }
 
-static VkResult give_to_worker(struct tp_icd_swapchain *c, const struct tp_picture *p)
+/* Before anything has happened, so that it may fail. */
+static VkResult prepare_worker(struct tp_icd_swapchain *c)
+{
+    if (direct(c) || c->working)
+        return VK_SUCCESS;
+    pthread_mutex_lock(&c->lock);
+    c->working = !tp_thread_start(&c->worker, work, c);
+    pthread_mutex_unlock(&c->lock);
+    return c->working ? VK_SUCCESS : VK_ERROR_OUT_OF_HOST_MEMORY;
+}
+
+static int give_to_worker(struct tp_icd_swapchain *c, const struct tp_picture *p)
 {
     pthread_mutex_lock(&c->lock);
-    int r = c->working ? 0 : tp_thread_start(&c->worker, work, c);
-    c->working = c->working || !r;
-    if (!r)
-        r = tp_present_queue_put(&c->jobs, p);
+    int r = tp_present_queue_put(&c->jobs, p);
     if (!r)
         pthread_cond_signal(&c->work);
     pthread_mutex_unlock(&c->lock);
-    return r ? VK_ERROR_OUT_OF_HOST_MEMORY : VK_SUCCESS;
+    return r;
 }
 
 /* --- one swapchain's part of a present --- */
@@ -362,9 +378,12 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
     struct tp_picture picture;
 
     /* Also where nothing can be shown: the semaphores are waited for all the same. */
-    VkResult r = submit(c, q, image, waits);
+    VkResult r = prepare_worker(c);
     if (r == VK_SUCCESS)
-        r = signal_fence(q, a->fence);
+        r = submit(c, q, image, waits);
+    /* Running out of memory would say that nothing has happened, which is not so any more. */
+    if (r == VK_SUCCESS && signal_fence(q, a->fence) != VK_SUCCESS)
+        r = VK_ERROR_DEVICE_LOST;
     if (r == VK_ERROR_DEVICE_LOST)
         atomic_store(&c->device->lost, true);
     pthread_mutex_lock(&c->lock);
@@ -390,22 +409,27 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
             give_up(c, &picture);
         }
     } else {
-        r = give_to_worker(c, &picture);
-        if (r != VK_SUCCESS)
+        int err = give_to_worker(c, &picture);
+        if (err) {
             give_up(c, &picture);
+            r = tp_icd_swapchain_failed(c, err);
+        }
     }
     return r == VK_SUCCESS && suboptimal ? VK_SUBOPTIMAL_KHR : r;
 }
 
-/* Which of two results the whole present has: a lost device before other errors, those before
- * success. */
+/* Which of two results the whole present has: the one that comes first in this list. */
 static VkResult worse(VkResult a, VkResult b)
 {
-    if (a == VK_ERROR_DEVICE_LOST || b == VK_SUCCESS)
-        return a;
-    if (b == VK_ERROR_DEVICE_LOST || a == VK_SUCCESS)
-        return b;
-    return a < 0 ? a : b;
+    static const VkResult order[] = {VK_ERROR_DEVICE_LOST, VK_ERROR_SURFACE_LOST_KHR,
+        VK_ERROR_OUT_OF_DATE_KHR, VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY,
+        VK_ERROR_UNKNOWN, VK_SUBOPTIMAL_KHR};
+
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (a == order[i] || b == order[i])
+            return order[i];
+    }
+    return VK_SUCCESS;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue handle, const VkPresentInfoKHR *info)
@@ -418,7 +442,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue handle, const VkPres
     for (uint32_t i = 0; i < info->swapchainCount; i++) {
         struct tp_icd_swapchain *c = tp_icd_swapchain_of(info->pSwapchains[i]);
         struct asked a = ask(info, i, c);
-        VkResult r = present_one(c, q, info->pImageIndices[i], &a, &waits, entry);
+        VkResult r = tp_icd_answer(present_one(c, q, info->pImageIndices[i], &a, &waits, entry),
+            TP_MAY_LOSE_DEVICE | TP_MAY_LOSE_SURFACE | TP_MAY_BE_OUT_OF_DATE);
         if (info->pResults)
             info->pResults[i] = r;
         all = worse(all, r);

@@ -1,6 +1,7 @@
 /* Swapchains: made, retired, destroyed. */
 #include "frames/icd/swapchain.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,13 +27,13 @@ VkResult tp_icd_swapchain_state(struct tp_icd_swapchain *c)
 
 VkResult tp_icd_swapchain_failed(struct tp_icd_swapchain *c, int err)
 {
-    VkResult r = tp_icd_result(err);
+    VkResult r = err == -ENODEV ? VK_ERROR_SURFACE_LOST_KHR : VK_ERROR_OUT_OF_DATE_KHR;
 
     pthread_mutex_lock(&c->lock);
-    if (r == VK_ERROR_OUT_OF_DATE_KHR)
-        c->out_of_date = true;
-    else if (r == VK_ERROR_SURFACE_LOST_KHR)
+    if (r == VK_ERROR_SURFACE_LOST_KHR)
         atomic_store(&c->surface->lost, r);
+    else
+        c->out_of_date = true; /* whatever it was, another swapchain may do better */
     tp_icd_swapchain_wake(c);
     pthread_mutex_unlock(&c->lock);
     return r;

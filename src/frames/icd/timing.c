@@ -44,6 +44,17 @@ void tp_icd_record_end(struct tp_icd_swapchain *c, uint64_t serial, const struct
     pthread_cond_broadcast(&c->told);
 }
 
+/* Is there a present under way that will end a wait for this id? */
+static bool underway(struct tp_icd_swapchain *c, uint64_t id)
+{
+    for (size_t i = 0; i < TP_PRESENT_RECORDS; i++) {
+        const struct tp_icd_record *r = &c->records[i];
+        if (r->serial && r->end == TP_PRESENT_UNDERWAY && r->id >= id)
+            return true;
+    }
+    return false;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL wait_for_present(
     VkDevice handle, VkSwapchainKHR swapchain, uint64_t id, uint64_t timeout)
 {
@@ -59,7 +70,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_for_present(
     while (c->done_id < id && r == VK_SUCCESS) {
         VkResult state = tp_icd_swapchain_state(c);
         /* A retired swapchain's pictures are still shown. */
-        if (state != VK_SUCCESS && !(state == VK_ERROR_OUT_OF_DATE_KHR && !c->out_of_date))
+        if (state != VK_SUCCESS &&
+            (state != VK_ERROR_OUT_OF_DATE_KHR || c->out_of_date || !underway(c, id)))
             r = state;
         else if (endless)
             pthread_cond_wait(&c->told, &c->lock);
