@@ -7,10 +7,11 @@
  *                  driver
  *   present        vkQueuePresentKHR, CPU of the calling thread
  *   submit         vkQueueSubmit with the same semaphore and a fence: the driver's part of it
- *   beyond         CPU of the whole process in a round, less that of a round which submits alone
+ *   beyond         CPU of the whole process in a frame with acquire and present, less that of one
+ *                  which has the submit in their place; IN_FLIGHT frames are under way in both
  *   vkCmd*         functions of commands that are ours and not the driver's: 0
  *
- * Medians, but for "beyond", which is a mean.
+ * Medians; of "beyond" those of BATCHES pairs of batches, which alternate, and the quartiles.
  */
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -22,6 +23,8 @@
 
 #include <vulkan/vk_icd.h>
 #include <vulkan/vulkan.h>
+
+enum { IN_FLIGHT = 3, BATCHES = 21 };
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -166,18 +169,19 @@ static double empty_submits(int64_t *samples)
     return median_us(samples, rounds);
 }
 
-static void draw(void)
+/* What a game's frame ends with. Its fence tells when the frame is over. */
+static void draw(VkFence over)
 {
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &semaphore};
 
-    OK(submit(queue, 1, &info, VK_NULL_HANDLE));
+    OK(submit(queue, 1, &info, over));
 }
 
-/* Rounds in which the semaphore is waited for by a present, or by a submit. *cpu: the process's, of
- * one round, in µs. */
-static double waits(bool by_present, int64_t *samples, double *cpu)
+/* n frames whose semaphore is waited for by a present, or by a submit. Answers the process's CPU of
+ * one, in µs. */
+static double frames(bool by_present, VkFence *over, int64_t *samples, unsigned n)
 {
     VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
@@ -186,7 +190,8 @@ static double waits(bool by_present, int64_t *samples, double *cpu)
         .pWaitDstStageMask = &stage};
     int64_t all = now(CLOCK_PROCESS_CPUTIME_ID);
 
-    for (unsigned i = 0; i < rounds; i++) {
+    for (unsigned i = 0; i < n; i++) {
+        VkFence *oldest = &over[i % IN_FLIGHT];
         uint32_t index = 0;
         VkPresentInfoKHR show = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
             .waitSemaphoreCount = 1,
@@ -194,22 +199,47 @@ static double waits(bool by_present, int64_t *samples, double *cpu)
             .swapchainCount = 1,
             .pSwapchains = &swapchain,
             .pImageIndices = &index};
+        OK(vkWaitForFences(device, 1, oldest, VK_TRUE, UINT64_MAX));
+        OK(vkResetFences(device, 1, oldest));
         if (by_present)
             OK(acquire(device, swapchain, UINT64_MAX, VK_NULL_HANDLE, VK_NULL_HANDLE, &index));
-        draw();
+        draw(*oldest);
         int64_t begin = now(CLOCK_THREAD_CPUTIME_ID);
         if (by_present)
             OK(present(queue, &show));
         else
-            OK(submit(queue, 1, &info, fence));
+            OK(submit(queue, 1, &info, VK_NULL_HANDLE));
         samples[i] = now(CLOCK_THREAD_CPUTIME_ID) - begin;
-        if (!by_present) {
-            OK(vkWaitForFences(device, 1, &fence, VK_TRUE, UINT64_MAX));
-            OK(vkResetFences(device, 1, &fence));
-        }
     }
-    *cpu = (double)(now(CLOCK_PROCESS_CPUTIME_ID) - all) / rounds / 1000;
-    return median_us(samples, rounds);
+    return (double)(now(CLOCK_PROCESS_CPUTIME_ID) - all) / n / 1000;
+}
+
+static void presents(int64_t *presented, int64_t *submitted)
+{
+    VkFenceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO, .flags = VK_FENCE_CREATE_SIGNALED_BIT};
+    VkFence over[IN_FLIGHT];
+    int64_t beyond[BATCHES];
+    unsigned n = rounds / BATCHES;
+    double cpu = 0;
+
+    for (unsigned i = 0; i < IN_FLIGHT; i++)
+        OK(vkCreateFence(device, &info, NULL, &over[i]));
+    for (unsigned i = 0; i < BATCHES; i++) {
+        double with = frames(true, over, presented + i * n, n);
+        double without = frames(false, over, submitted + i * n, n);
+        cpu += without / BATCHES;
+        beyond[i] = (int64_t)((with - without) * 1000);
+    }
+    OK(vkDeviceWaitIdle(device));
+    for (unsigned i = 0; i < IN_FLIGHT; i++)
+        vkDestroyFence(device, over[i], NULL);
+    double show = median_us(presented, n * BATCHES), bare = median_us(submitted, n * BATCHES);
+    printf("present        %8.2f us CPU\n", show);
+    printf("submit         %8.2f us CPU   present beyond it: %.2f us\n", bare, show - bare);
+    double middle = median_us(beyond, BATCHES);
+    printf("beyond         %8.2f us CPU of all threads (%.2f to %.2f), a frame without: %.2f us\n",
+        middle, (double)beyond[BATCHES / 4] / 1000, (double)beyond[BATCHES * 3 / 4] / 1000, cpu);
 }
 
 static unsigned foreign_commands(void)
@@ -230,12 +260,12 @@ static unsigned foreign_commands(void)
 
 int main(int argc, char **argv)
 {
-    double with, without, presents, submits, round, bare;
+    double with, without;
 
     if (argc > 1)
         rounds = (unsigned)atoi(argv[1]);
-    int64_t *samples = calloc(rounds, sizeof *samples);
-    if (!samples || rounds == 0)
+    int64_t *samples = calloc(rounds, sizeof *samples), *others = calloc(rounds, sizeof *others);
+    if (!samples || !others || rounds < BATCHES)
         return 2;
     open_device();
     open_swapchain();
@@ -244,13 +274,7 @@ int main(int argc, char **argv)
     with = acquires(fence, samples);
     without = empty_submits(samples);
     printf("acquire+fence  %8.2f us   %.2f us of it an empty submit\n", with, without);
-    presents = waits(true, samples, &round);
-    OK(vkDeviceWaitIdle(device));
-    submits = waits(false, samples, &bare);
-    printf("present        %8.2f us CPU\n", presents);
-    printf(
-        "submit         %8.2f us CPU   present beyond it: %.2f us\n", submits, presents - submits);
-    printf("beyond         %8.2f us CPU of all threads\n", round - bare);
+    presents(samples, others);
     printf("vkCmd*         %8u\n", foreign_commands());
     vkDestroySwapchainKHR(device, swapchain, NULL);
     vkDestroySurfaceKHR(instance, surface, NULL);
@@ -259,5 +283,6 @@ int main(int argc, char **argv)
     vkDestroyDevice(device, NULL);
     vkDestroyInstance(instance, NULL);
     free(samples);
+    free(others);
     return 0;
 }
