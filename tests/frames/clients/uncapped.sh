@@ -21,16 +21,18 @@ uncapped() { # what, seconds, Hz, images (0: as many as usual), on|off, play's a
         --arg fence "$fence" '[$what, $hz, $images, $fence, $seconds, .frames, .notes.final, .tears,
             .async_tears, (.watched * 1000 | round / 1000)] | "| " + (map(tostring) | join(" | ")) + " |"' report.json)")
     if [[ $fence == on ]]; then
-        check "$name: nothing tears, and no note is lost" json_holds \
-            '.tears == 0 and .frames >= 20 and .notes.lost == 0 and .notes.final >= 20' report.json
+        check "$name: nothing tears, by notes" json_holds \
+            '.tears == 0 and .frames >= 20 and .notes.final >= 20' report.json
     else
         check "$name: there are no notes" json_holds '.frames >= 20 and .notes.final == 0' report.json
     fi
 }
 
-# The last run's pictures were seen, not guessed at; async flips are too short for that.
+# The last run's pictures were seen, not guessed at, and each note came. Async flips are too short and too many for
+# that: where a reader is late notes are lost, and the board stands for them.
 was_watched() { # share
-    check "  what was shown was watched" json_holds ".watched >= $1" report.json
+    check "  what was shown was watched, and no note is lost" json_holds \
+        ".watched >= $1 and .notes.lost == 0" report.json
 }
 # The last run, without notes, tore: else the others would prove nothing.
 has_torn() {
