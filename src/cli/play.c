@@ -13,6 +13,7 @@
 #include "base/proc.h"
 #include "cli/children.h"
 #include "cli/compositor.h"
+#include "cli/demand.h"
 #include "cli/display.h"
 #include "cli/guest.h"
 #include "cli/namespace.h"
@@ -47,6 +48,7 @@ struct play {
     struct tp_namespace namespace; /* of who uses the card; its strings are owned below */
     char *tree, *mount;
     char *manifest; /* of our Vulkan driver; NULL: it is not there, and nobody asked for it */
+    char *compositor_driver; /* the one below it, for the compositor; NULL: as for the command */
     uid_t uid; /* of the compositor; 0: ours */
     gid_t gid;
     struct tp_display *display;
@@ -198,6 +200,19 @@ static int make_folder(struct play *p, struct tp_error *e)
     return r;
 }
 
+/* Who renders for a compositor that demands more of a driver than most programs do. */
+static int choose_driver(struct play *p, struct tp_error *e)
+{
+    const struct tp_compositor *c = p->a->compositor;
+    if (!c || !c->vulkan)
+        return 0;
+    char *server = tp_join(p->folder, "drm");
+    int r =
+        tp_demand_driver(c->name, &p->a->guest, p->manifest, server, &p->compositor_driver, e);
+    free(server);
+    return r;
+}
+
 /* --- environments --- */
 
 static const char *keep(struct play *p, char *s)
@@ -264,8 +279,12 @@ static int start_compositor(struct play *p, struct tp_error *e)
     add_card(p, &env);
     for (size_t i = 0; c->env[i]; i++)
         tp_cli_list_add(&env, c->env[i]);
-    if (c->vulkan)
-        tp_guest_add(&p->a->guest, p->manifest, NULL, &env, &p->strings);
+    if (c->vulkan) {
+        struct tp_guest_options of_compositor = p->a->guest;
+        if (p->compositor_driver)
+            of_compositor.driver = p->compositor_driver;
+        tp_guest_add(&of_compositor, p->manifest, NULL, &env, &p->strings);
+    }
     tp_cli_list_add(&env, keep(p, tp_asprintf("XDG_RUNTIME_DIR=%s", p->folder)));
     tp_cli_list_add(&env, "WAYLAND_DISPLAY");
     tp_cli_list_add(&env, "DISPLAY");
@@ -555,6 +574,8 @@ static int run(int argc, char **argv)
     int r = a.json && strcmp(a.json, "-") != 0 ? tp_display_try_write(a.json, &e) : 0;
     if (r == 0)
         r = make_folder(&p, &e);
+    if (r == 0)
+        r = choose_driver(&p, &e);
     if (r == 0) {
         r = tp_child_keep(p.folder, &status, &e);
         if (r == 0)
@@ -569,6 +590,7 @@ static int run(int argc, char **argv)
     free(p.mount);
     free(p.shim);
     free(p.manifest);
+    free(p.compositor_driver);
     tp_guest_finish(&a.guest);
     return status;
 }

@@ -43,6 +43,31 @@ check 'the last one is on the screen' json_holds '.notes.final >= 60 and .tears 
 check 'without release notes' road 8 --gate off --release-fence off -- vkcube --width 1280 --height 720
 check 'there are none' json_holds '.frames >= 60 and .notes.final == 0' report.json
 
+# --- a driver that is not good enough ---
+
+# Only what is named here, and what is in the folder, is on this machine.
+mkdir -p data/vulkan/icd.d nothing
+printf '{"file_format_version": "1.0.1", "ICD": {"library_path": "%s", "api_version": "1.4.0"}}\n' \
+    "$lavapipe" >data/vulkan/icd.d/better.json
+less=$(build_folder)/tests/frames/icd/libless_driver.so better=$lavapipe
+lesser() { # folder of manifests, arguments of road...
+    local data=$1 lavapipe=$less
+    shift
+    LESS_OF=$better LESS_EXTENSIONS='VK_EXT_external_memory_host' HOME=$PWD/nothing XDG_CONFIG_HOME=$PWD/nothing \
+        XDG_CONFIG_DIRS=$PWD/nothing XDG_DATA_HOME=$PWD/$data XDG_DATA_DIRS=$PWD/nothing road "$@"
+}
+lacks() {
+    lesser nothing 6 -- vkcube
+    test $? -eq 3 && grep -q 'gamescope: the Vulkan driver lacks VK_EXT_image_drm_format_modifier' err
+}
+renders() {
+    lesser data 12 -- vkcube --width 1280 --height 720 &&
+        grep -q "gamescope renders with $PWD/data/vulkan/icd.d/better.json" err
+}
+check 'a driver that lacks what gamescope demands is told before it starts' lacks
+check 'another one on this machine renders for it then' renders
+check 'and frames are on the screen' json_holds '.frames >= 5' report.json
+
 # An X client that knows no Vulkan: its pixels go by shared memory, and gamescope composes them.
 four_colours sent.png
 check 'an X11 picture' road 6 -- display sent.png
