@@ -197,18 +197,24 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities(
     return get(tp_icd_physical_get(handle), tp_icd_surface_of(surface), &caps, out);
 }
 
-/* Modes between which a swapchain may change: all, since each picture bears its own. */
-static void fill_compatible(
-    const struct tp_target_caps *caps, VkSurfacePresentModeCompatibilityEXT *out)
+/* Modes between which a swapchain may change: all, since each picture bears its own. The one that
+ * was asked about comes first: it must be there even where there is room for one only. */
+static void fill_compatible(const struct tp_target_caps *caps, VkPresentModeKHR asked,
+    VkSurfacePresentModeCompatibilityEXT *out)
 {
-    uint32_t room = out->presentModeCount;
+    uint32_t room = out->presentModeCount, n = 0;
 
-    if (!out->pPresentModes) {
-        out->presentModeCount = caps->n_modes;
+    out->presentModeCount = caps->n_modes;
+    if (!out->pPresentModes)
         return;
+    if (room < caps->n_modes)
+        out->presentModeCount = room;
+    if (room > 0)
+        out->pPresentModes[n++] = asked;
+    for (uint32_t i = 0; i < caps->n_modes && n < out->presentModeCount; i++) {
+        if (caps->modes[i] != asked)
+            out->pPresentModes[n++] = caps->modes[i];
     }
-    out->presentModeCount = room < caps->n_modes ? room : caps->n_modes;
-    memcpy(out->pPresentModes, caps->modes, out->presentModeCount * sizeof caps->modes[0]);
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities2(VkPhysicalDevice handle,
@@ -238,7 +244,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities2(VkPhysicalDevice handle,
         scaling->maxScaledImageExtent = out->surfaceCapabilities.maxImageExtent;
     }
     if (compatible && mode)
-        fill_compatible(&caps, compatible);
+        fill_compatible(&caps, mode->presentMode, compatible);
     return VK_SUCCESS;
 }
 
