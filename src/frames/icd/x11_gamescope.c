@@ -119,12 +119,7 @@ static void destroy(struct tp_target *t)
     free(g);
 }
 
-/*
- * The window's top-level window, if it fills that: gamescope knows no others, and its content would be
- * this one's. wine draws into a child of a program's window. None: it is a part of it, or gone. Asking
- * also sees to it that gamescope can know the window: the application may not have sent it yet.
- */
-static xcb_window_t find_top(xcb_connection_t *c, xcb_window_t window)
+xcb_window_t tp_x11_gamescope_top(xcb_connection_t *c, xcb_window_t window)
 {
     uint16_t width = 0, height = 0;
 
@@ -308,7 +303,7 @@ int tp_x11_gamescope_create(
     g->base.ops = &ops;
     g->app = connection;
     g->window = window;
-    g->top = find_top(connection, window);
+    g->top = tp_x11_gamescope_top(connection, window);
     r = g->top == XCB_NONE ? -ENODEV : connect_to(g);
     if (r == 0)
         r = tp_target_wayland_create(g->display, g->surface, &g->inner);

@@ -10,6 +10,8 @@
 
 #include <xcb/xcb.h>
 
+#include "frames/icd/x11_gamescope.h"
+
 #define WIDTH 100u
 #define HEIGHT 60u
 
@@ -247,6 +249,34 @@ static void a_thousand_streams_leave_nothing_behind(void **state)
     t->ops->destroy(t);
 }
 
+static xcb_window_t child(xcb_window_t of, int16_t x, uint16_t width, uint16_t border)
+{
+    xcb_window_t id = xcb_generate_id(app);
+
+    xcb_create_window(app, XCB_COPY_FROM_PARENT, id, of, x, 0, width, HEIGHT, border,
+        XCB_WINDOW_CLASS_INPUT_OUTPUT, XCB_COPY_FROM_PARENT, 0, NULL);
+    return id;
+}
+
+static void only_what_fills_its_top_level_window_is_its_content(void **state)
+{
+    xcb_window_t whole = child(window, 0, WIDTH, 0), gone = child(window, 0, WIDTH, 0);
+
+    (void)state;
+    assert_int_equal(tp_x11_gamescope_top(app, window), window);
+    assert_int_equal(tp_x11_gamescope_top(app, whole), window);
+    assert_int_equal(tp_x11_gamescope_top(app, child(whole, 0, WIDTH, 0)), window);
+    assert_int_equal(tp_x11_gamescope_top(app, child(window, 0, WIDTH / 2, 0)), XCB_NONE);
+    assert_int_equal(tp_x11_gamescope_top(app, child(whole, 1, WIDTH, 0)), XCB_NONE);
+    assert_int_equal(tp_x11_gamescope_top(app, child(whole, 0, WIDTH, 1)), XCB_NONE);
+    assert_int_equal(
+        tp_x11_gamescope_top(app, child(child(window, 0, WIDTH / 2, 0), 0, WIDTH / 2, 0)), XCB_NONE);
+    assert_int_equal(
+        tp_x11_gamescope_top(app, child(child(window, 0, WIDTH / 2, 0), 0, WIDTH, 0)), XCB_NONE);
+    xcb_destroy_window(app, gone);
+    assert_int_equal(tp_x11_gamescope_top(app, gone), XCB_NONE);
+}
+
 /* The last one: there is no server afterwards. */
 static void a_server_that_dies_leaves_nobody_waiting(void **state)
 {
@@ -274,6 +304,7 @@ int main(void)
         T(a_destroyed_window_is_lost),
         T(a_newer_stream_takes_over),
         T(a_thousand_streams_leave_nothing_behind),
+        T(only_what_fills_its_top_level_window_is_its_content),
         T(a_server_that_dies_leaves_nobody_waiting),
     };
 
