@@ -61,6 +61,8 @@ static int find_hmi(struct tp_icd_driver *d)
     d->get = device->get;
     d->create_instance = device->create_instance;
     d->enumerate_extensions = device->enumerate_extensions;
+    d->enumerate_version =
+        (PFN_vkEnumerateInstanceVersion)d->get(NULL, "vkEnumerateInstanceVersion");
     return 0;
 }
 

@@ -149,5 +149,8 @@ EXPORT PFN_vkVoidFunction VKAPI_CALL vk_icdGetPhysicalDeviceProcAddr(
         return NULL;
     if (e)
         return e->level == TP_LEVEL_PHYSICAL ? get_instance_proc(handle, name) : NULL;
-    return d->get_physical ? d->get_physical(handle, name) : NULL;
+    if (d->get_physical)
+        return d->get_physical(handle, name);
+    /* Older drivers, and Android's, do not say: what is called so takes one. */
+    return strncmp(name, "vkGetPhysicalDevice", 19) ? NULL : d->get(handle, name);
 }

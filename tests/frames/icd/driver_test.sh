@@ -2,7 +2,7 @@
 # Which driver is taken, and what people are told: library, archive, manifest, the next ICD, itself,
 # and none. With a library as its argument: the ICD; the archive's reader lies beside it.
 set -u
-icd=$(realpath "$1") driver=$2
+icd=$(realpath "$1") driver=$2 hmi=$(realpath "$3")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 failed=0
@@ -36,6 +36,17 @@ says 'an archive holds the driver' 'driverName += llvmpipe' out
 find "$dir" -name '.turnpike*' >"$dir/left"
 echo "left: $(wc -l <"$dir/left")" >"$dir/out"
 says 'nothing of it is left' '^left: 0$' out
+
+# Android's kind.
+export HMI_LOG=$dir/hmi
+TURNPIKE_DRIVER=$hmi summary
+says "an Android driver's HMI is enough" 'driverName += llvmpipe' out
+cp "$hmi" "$dir/libvulkan_hmi.so"
+(cd "$dir" && printf '{"libraryName": "libvulkan_hmi.so"}' >meta.json &&
+    python3 -m zipfile -c hmi.zip meta.json libvulkan_hmi.so)
+TURNPIKE_DRIVER=$dir/hmi.zip summary
+says "an archive with an Android driver's HMI is, too" 'driverName += llvmpipe' out
+says 'each device that was opened is closed' '^ococ$' hmi
 
 printf '{"ICD": {"api_version": "1.1.1", "library_path": "./libvulkan_some.so"}}' >"$dir/other.json"
 TURNPIKE_DRIVER=$dir/other.json summary
