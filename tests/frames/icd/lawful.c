@@ -42,6 +42,35 @@ void close_chain(struct chain *ch)
     vkDestroySurfaceKHR(client.instance, ch->surface, NULL);
 }
 
+VkFence make_fence(void)
+{
+    VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+
+    assert_int_equal(vkCreateFence(client.device, &info, NULL, &fence), VK_SUCCESS);
+    return fence;
+}
+
+VkSemaphore make_semaphore(void)
+{
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore semaphore;
+
+    assert_int_equal(vkCreateSemaphore(client.device, &info, NULL, &semaphore), VK_SUCCESS);
+    return semaphore;
+}
+
+void open_modes(struct chain *ch, VkPresentModeKHR mode, const void *next, uint32_t images)
+{
+    VkSwapchainCreateInfoKHR info = chain_info(client_headless(&client), 64, 48);
+
+    info.presentMode = mode;
+    info.pNext = next;
+    info.minImageCount = images;
+    info.imageUsage |= VK_IMAGE_USAGE_TRANSFER_SRC_BIT;
+    chain_open(ch, &client, &info);
+}
+
 VkResult present_all(struct chain *chains, const uint32_t *indices, uint32_t n,
     VkSemaphore semaphore, VkResult *results, const void *next)
 {
@@ -168,4 +197,12 @@ unsigned read_image(struct chain *ch, uint32_t index)
     vkDestroyBuffer(client.device, buffer, NULL);
     vkFreeMemory(client.device, memory, NULL);
     return first >> 16 & 0xff; /* BGRA: red */
+}
+
+void acquire_all(struct chain *chains, uint32_t *indices, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        assert_int_equal(chain_acquire(&chains[i], UINT64_MAX, &indices[i]), VK_SUCCESS);
+        draw_image(&chains[i], indices[i], 1);
+    }
 }

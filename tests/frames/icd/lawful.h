@@ -18,13 +18,21 @@ int close_client(void **state);
 /* FIFO, 64×48, on a headless surface of its own, which ends with it. */
 void open_chain(struct chain *ch);
 void close_chain(struct chain *ch);
+/* The same with a mode, a chain, as many images and what can be read back. */
+void open_modes(struct chain *ch, VkPresentModeKHR mode, const void *next, uint32_t images);
+
+/* The caller's. */
+VkFence make_fence(void);
+VkSemaphore make_semaphore(void);
+
+/* An image of each chain, drawn into. */
+void acquire_all(struct chain *chains, uint32_t *indices, uint32_t n);
 
 /* Presents several chains' acquired images at once, without drawing; each image has been presented
  * before. results: NULL, or one for each. semaphore: VK_NULL_HANDLE for none. */
 VkResult present_all(struct chain *chains, const uint32_t *indices, uint32_t n,
     VkSemaphore semaphore, VkResult *results, const void *next);
-/* As acquire, clear and present do, but holds the image: how often it was drawn into is its colour
- * then, 1 to 255 (read_image). */
+/* Fills an acquired image, and leaves it in the layout of a present. colour: 0 to 255. */
 void draw_image(struct chain *ch, uint32_t index, unsigned colour);
 /* The colour of an acquired image in the layout of a present. Its usage has TRANSFER_SRC. */
 unsigned read_image(struct chain *ch, uint32_t index);
