@@ -95,7 +95,7 @@ static VkResult signal(
         tp_fence_wait(waits);
     tp_fence_close(waits);
     if (r == VK_ERROR_DEVICE_LOST)
-        atomic_store(&d->lost, true);
+        tp_icd_swapchains_lost(d);
     return r;
 }
 

@@ -230,7 +230,7 @@ static void work_on(struct tp_icd_swapchain *c, struct tp_queued *job)
         r = d->vk.ResetFences(d->handle, 1, &image->fence);
     if (r != VK_SUCCESS) {
         if (r == VK_ERROR_DEVICE_LOST)
-            atomic_store(&d->lost, true);
+            tp_icd_swapchains_lost(d);
         give_up(c, &job->picture);
         return;
     }
@@ -385,7 +385,7 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
     if (r == VK_SUCCESS && signal_fence(q, a->fence) != VK_SUCCESS)
         r = VK_ERROR_DEVICE_LOST;
     if (r == VK_ERROR_DEVICE_LOST)
-        atomic_store(&c->device->lost, true);
+        tp_icd_swapchains_lost(c->device);
     pthread_mutex_lock(&c->lock);
     VkResult state = tp_icd_swapchain_state(c);
     if (r == VK_SUCCESS)
@@ -394,6 +394,7 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
         /* The image is free again, but for running out of memory, where nothing has happened. */
         if (r != VK_ERROR_OUT_OF_HOST_MEMORY && r != VK_ERROR_OUT_OF_DEVICE_MEMORY)
             tp_slots_returned(c->slots, index, tp_icd_now_ns());
+        tp_icd_swapchain_wake(c);
         pthread_mutex_unlock(&c->lock);
         return r;
     }

@@ -14,6 +14,10 @@
 /* Windows smaller than this are not the game's picture: launchers' and tests' are not paced. */
 enum { SMALL_PIXELS = 320 * 200 };
 
+/* Taken before a swapchain's own. */
+static pthread_mutex_t all_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct tp_icd_swapchain *all;
+
 VkResult tp_icd_swapchain_state(struct tp_icd_swapchain *c)
 {
     int lost = atomic_load(&c->surface->lost);
@@ -37,6 +41,40 @@ VkResult tp_icd_swapchain_failed(struct tp_icd_swapchain *c, int err)
     tp_icd_swapchain_wake(c);
     pthread_mutex_unlock(&c->lock);
     return r;
+}
+
+void tp_icd_swapchains_lost(struct tp_icd_device *d)
+{
+    atomic_store(&d->lost, true);
+    pthread_mutex_lock(&all_lock);
+    for (struct tp_icd_swapchain *c = all; c; c = c->next) {
+        if (c->device != d)
+            continue;
+        pthread_mutex_lock(&c->lock);
+        tp_icd_swapchain_wake(c);
+        pthread_mutex_unlock(&c->lock);
+    }
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void list(struct tp_icd_swapchain *c)
+{
+    pthread_mutex_lock(&all_lock);
+    c->next = all;
+    all = c;
+    pthread_mutex_unlock(&all_lock);
+}
+
+static void unlist(struct tp_icd_swapchain *c)
+{
+    pthread_mutex_lock(&all_lock);
+    for (struct tp_icd_swapchain **at = &all; *at; at = &(*at)->next) {
+        if (*at == c) {
+            *at = c->next;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&all_lock);
 }
 
 /* A guest that asks for no vertical sync is not given one, unless people say so; a cap holds. */
@@ -193,6 +231,7 @@ static void destroy(struct tp_icd_swapchain *c, const VkAllocationCallbacks *all
     struct tp_icd_device *d = c->device;
 
     tp_icd_swapchain_stop(c);
+    unlist(c);
     tp_scanout_unwatch(c->watch);
     if (c->stream)
         c->surface->target->ops->close(c->stream);
@@ -288,6 +327,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_swapchain(VkDevice handle,
             r = make_images(c, info, &caps);
         if (r == VK_SUCCESS) {
             watch(c);
+            list(c);
             s->current = c;
             *out = (VkSwapchainKHR)(uintptr_t)c;
         } else {

@@ -51,6 +51,7 @@ struct tp_icd_swapchain {
     struct tp_scanout *scanout; /* borrowed of the instance; NULL: no server */
     struct tp_scanout_watch *watch;
     VkCommandPool pools[32]; /* by queue family, for copies */
+    struct tp_icd_swapchain *next; /* in the list of all (swapchain.c) */
 
     /*
      * For what follows. Events of target and connection take it: neither is called with it held.
@@ -90,6 +91,8 @@ static inline struct tp_icd_swapchain *tp_icd_swapchain_of(VkSwapchainKHR handle
 VkResult tp_icd_swapchain_state(struct tp_icd_swapchain *c);
 /* A call on the target failed; answers its VkResult. Without the lock. */
 VkResult tp_icd_swapchain_failed(struct tp_icd_swapchain *c, int err);
+/* The device is lost: whoever waits for a swapchain of its is told. Without any lock. */
+void tp_icd_swapchains_lost(struct tp_icd_device *d);
 
 /* The rest with the lock held. */
 
