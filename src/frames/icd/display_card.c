@@ -15,9 +15,14 @@
 static pthread_mutex_t cards_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct tp_display_card *cards; /* those that may be shared */
 
+/* Where no thread listens yet, nobody has noticed. */
 static bool is_gone(struct tp_display_card *c)
 {
+    struct pollfd p = {.fd = c->link.fd};
+
     pthread_mutex_lock(&c->lock);
+    if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
+        tp_display_card_lose(c);
     bool gone = c->gone;
     pthread_mutex_unlock(&c->lock);
     return gone;
