@@ -28,13 +28,25 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
     return VK_FALSE;
 }
 
+static void *driver;
+
 /* So that a leak checker can still say at the end which leaks are the driver's own. */
 __attribute__((constructor)) static void keep_driver(void)
 {
-    const char *driver = getenv("TURNPIKE_DRIVER");
+    const char *name = getenv("TURNPIKE_DRIVER");
 
-    if (driver)
-        dlopen(driver, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (name)
+        driver = dlopen(name, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
+
+void client_lose_device(bool lost)
+{
+    void (*lose)(bool lost) = NULL;
+
+    assert_non_null(driver);
+    *(void **)&lose = dlsym(driver, "less_lose");
+    assert_non_null(lose);
+    lose(lost);
 }
 
 const char *client_extension;
@@ -90,10 +102,10 @@ static void open_device(struct client *c)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_ID_FEATURES_KHR, .pNext = &core};
     VkPhysicalDeviceFeatures2 features = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &id};
-    float priority = 1;
-    VkDeviceQueueCreateInfo queue = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueCount = 1,
-        .pQueuePriorities = &priority};
+    static const float priorities[CLIENT_QUEUES] = {1, 1, 1, 1};
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO, .pQueuePriorities = priorities};
+    VkQueueFamilyProperties family;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = &features,
         .queueCreateInfoCount = 1,
@@ -104,6 +116,8 @@ static void open_device(struct client *c)
 
     assert_true(vkEnumeratePhysicalDevices(c->instance, &n, &c->physical) >= 0);
     assert_int_equal(n, 1);
+    vkGetPhysicalDeviceQueueFamilyProperties(c->physical, &n, &family);
+    queue.queueCount = family.queueCount < CLIENT_QUEUES ? family.queueCount : CLIENT_QUEUES;
     vkGetPhysicalDeviceFeatures2(c->physical, &features);
     assert_true(id.presentId && wait.presentWait && maintenance.swapchainMaintenance1);
     features.features = (VkPhysicalDeviceFeatures){0};
@@ -112,7 +126,9 @@ static void open_device(struct client *c)
     assert_ptr_equal(id.pNext, &core);
     assert_ptr_equal(core.pNext, &wait);
     assert_ptr_equal(wait.pNext, &maintenance);
-    vkGetDeviceQueue(c->device, 0, 0, &c->queue);
+    for (uint32_t i = 0; i < queue.queueCount; i++)
+        vkGetDeviceQueue(c->device, 0, i, &c->queues[i]);
+    c->queue = c->queues[0];
     vkGetPhysicalDeviceMemoryProperties(c->physical, &c->memory);
 }
 

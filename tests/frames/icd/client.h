@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <vulkan/vulkan.h>
 
-enum { CLIENT_MAX_IMAGES = 64, CLIENT_FRAMES = 3 };
+enum { CLIENT_MAX_IMAGES = 64, CLIENT_FRAMES = 3, CLIENT_QUEUES = 4 };
 
 struct client {
     VkInstance instance;
@@ -17,6 +17,7 @@ struct client {
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;
+    VkQueue queues[CLIENT_QUEUES]; /* the first is queue; as many as there are, then NULL */
     uint32_t family;
     VkPhysicalDeviceMemoryProperties memory;
 };
@@ -69,6 +70,9 @@ VkResult chain_present(struct chain *ch, uint32_t index, VkSemaphore after, cons
 VkResult chain_round(struct chain *ch, const void *next);
 /* An acquire that signals a fence, and a wait for that. */
 VkResult chain_acquire(struct chain *ch, uint64_t timeout, uint32_t *index);
+
+/* The device is lost, or is not: where its driver is less_driver.c. */
+void client_lose_device(bool lost);
 
 /* Descriptors of this process. */
 unsigned client_count_fds(void);

@@ -1,10 +1,13 @@
 /* What becomes of a swapchain when the device is lost (less_driver.c loses it). */
 #include "client.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -47,9 +50,141 @@ static void everything_says_that_the_device_is_lost(void **state)
     client_close(&client);
 }
 
+/* --- those who wait meanwhile --- */
+
+static struct client client;
+
+struct waiter {
+    pthread_t thread;
+    struct chain *chain;
+    bool for_picture;
+    _Atomic VkResult result;
+};
+
+static void *wait(void *data)
+{
+    struct waiter *w = data;
+    CLIENT_GET(&client, vkWaitForPresentKHR);
+    uint32_t index;
+
+    w->result = w->for_picture
+        ? vkWaitForPresentKHR(client.device, w->chain->swapchain, 1000, UINT64_MAX)
+        : vkAcquireNextImageKHR(client.device, w->chain->swapchain, UINT64_MAX,
+              w->chain->acquired[0], VK_NULL_HANDLE, &index);
+    return NULL;
+}
+
+static void start(struct waiter *w, struct chain *ch, bool for_picture)
+{
+    *w = (struct waiter){.chain = ch, .for_picture = for_picture, .result = VK_EVENT_SET};
+    assert_int_equal(pthread_create(&w->thread, NULL, wait, w), 0);
+}
+
+static void open_without_images(struct chain *ch)
+{
+    VkSwapchainCreateInfoKHR info = chain_info(client_headless(&client), 64, 48);
+    uint32_t index;
+
+    chain_open(ch, &client, &info);
+    for (uint32_t i = 0; i < ch->n_images; i++)
+        assert_int_equal(chain_acquire(ch, UINT64_MAX, &index), VK_SUCCESS);
+}
+
+/* On its own swapchain, and on others of the device. */
+static void whoever_waits_is_told(void **state)
+{
+    struct chain chains[2];
+    struct waiter waiters[4];
+    uint32_t index = 0;
+
+    (void)state;
+    alarm(30);
+    client_open_lawless(&client);
+    for (int i = 0; i < 2; i++)
+        open_without_images(&chains[i]);
+    for (int i = 0; i < 4; i++)
+        start(&waiters[i], &chains[i / 2], i % 2);
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(waiters[i].result, VK_EVENT_SET);
+    client_lose_device(true);
+    VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+        .swapchainCount = 1,
+        .pSwapchains = &chains[0].swapchain,
+        .pImageIndices = &index};
+    assert_int_equal(vkQueuePresentKHR(client.queue, &present), VK_ERROR_DEVICE_LOST);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        assert_int_equal(waiters[i].result, VK_ERROR_DEVICE_LOST);
+    }
+    for (int i = 0; i < 2; i++) {
+        chain_close(&chains[i]);
+        vkDestroySurfaceKHR(client.instance, chains[i].surface, NULL);
+    }
+    client_close(&client);
+    client_lose_device(false);
+    alarm(0);
+}
+
+/* Lost after the present has answered, before the picture was complete. */
+static void a_picture_under_way_is_lost_with_it(void **state)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSemaphore semaphore;
+    struct chain ch;
+    struct waiter waiters[2];
+    uint64_t one = 1;
+    uint32_t index = 0;
+
+    (void)state;
+    alarm(30);
+    client_open_lawless(&client);
+    open_without_images(&ch);
+    assert_int_equal(vkCreateSemaphore(client.device, &info, NULL, &semaphore), VK_SUCCESS);
+    VkTimelineSemaphoreSubmitInfo timeline = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &one};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &timeline,
+        .waitSemaphoreCount = 1,
+        .pWaitSemaphores = &semaphore,
+        .pWaitDstStageMask = &stage};
+    assert_int_equal(vkQueueSubmit(client.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+        .swapchainCount = 1,
+        .pSwapchains = &ch.swapchain,
+        .pImageIndices = &index};
+    assert_int_equal(vkQueuePresentKHR(client.queue, &present), VK_SUCCESS);
+    for (int i = 0; i < 2; i++)
+        start(&waiters[i], &ch, i);
+    nanosleep(&(struct timespec){0, 50000000}, NULL);
+    client_lose_device(true);
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 1};
+    assert_int_equal(vkSignalSemaphore(client.device, &signal), VK_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        assert_int_equal(waiters[i].result, VK_ERROR_DEVICE_LOST);
+    }
+    chain_close(&ch);
+    vkDestroySemaphore(client.device, semaphore, NULL);
+    vkDestroySurfaceKHR(client.instance, ch.surface, NULL);
+    client_close(&client);
+    client_lose_device(false);
+    alarm(0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything_says_that_the_device_is_lost)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whoever_waits_is_told),
+        cmocka_unit_test(a_picture_under_way_is_lost_with_it),
+        cmocka_unit_test(everything_says_that_the_device_is_lost),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,11 +59,16 @@ bool place_await(bool (*there)(void *data), void *data)
 
 /* --- the server --- */
 
-static bool is_there(void *path)
+static bool listens(void *path)
 {
-    struct stat st;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-    return stat(path, &st) == 0;
+    assert_true(fd >= 0);
+    strncpy(address.sun_path, path, sizeof address.sun_path - 1);
+    bool does = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    close(fd);
+    return does;
 }
 
 void place_serve(void)
@@ -77,7 +83,7 @@ void place_serve(void)
     unlink(socket_path); /* a killed one leaves it */
     server = place_spawn(argv, -1);
     assert_true(server > 0);
-    assert_true(place_await(is_there, socket_path));
+    assert_true(place_await(listens, socket_path));
 }
 
 void place_kill_server(void)

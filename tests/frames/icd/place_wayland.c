@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -229,28 +228,25 @@ const struct place_kind place_double = {.name = "double",
 
 static pid_t weston;
 
-static bool is_there(void *path)
+static bool connects(void *name)
 {
-    struct stat st;
-
-    return stat(path, &st) == 0;
+    display = wl_display_connect(name);
+    return display;
 }
 
 static bool begin_weston(void)
 {
     const char *argv[] = {"weston", "--backend=headless-backend.so", "--use-pixman",
         "--idle-time=0", "--no-config", "--socket=weston", "--width=640", "--height=480", NULL};
-    char path[] = "weston";
+    char name[] = "weston";
 
     if (!tp_have_program("weston"))
         return false;
     setenv("XDG_RUNTIME_DIR", place_folder(), 1);
-    unlink(path); /* a killed one leaves it */
+    unlink(name); /* a killed one leaves it */
     weston = place_spawn(argv, -1);
     assert_true(weston > 0);
-    assert_true(place_await(is_there, path));
-    display = wl_display_connect(path);
-    assert_non_null(display);
+    assert_true(place_await(connects, name));
     look_around();
     assert_non_null(base);
     return true;
