@@ -5,6 +5,7 @@
 set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/trixie.sh"
 cd "$TP_TMP" || exit 2
 need weston-image convert compare jq dpkg-deb
 
@@ -17,49 +18,11 @@ packages=(
     libharfbuzz0b libgraphite2-3 libfribidi0 libthai0 libdatrie1 libglib2.0-0t64 libpcre2-8-0 libmount1 libblkid1
     libselinux1 libatomic1 libx11-6 libxcb1 libxau6 libxdmcp6 libxext6 libxrender1 libxcb-render0 libxcb-shm0
 )
-cannot() { # why
-    printf 'weston 14: %s\n' "$1"
-    exit 77
-}
-root=${TURNPIKE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/turnpike}/weston-14
-stamp="1 ${packages[*]}"
-
-# Fills the folder, whole or not at all.
-unpack() {
-    local options said work package
-    options=$("$TP_SRC/tools/private-apt" deb native trixie 2>said) || cannot "$(tail -n 1 said)"
-    work=$(mktemp -d "$root.XXXXXX")
-    mkdir "$work/deb"
-    if ! said=$(cd "$work/deb" && apt-get "$options" -q download "${packages[@]}" 2>&1); then
-        rm -rf "$work"
-        cannot "trixie's packages cannot be fetched: $(grep -m 1 '^[EW]:' <<<"$said")"
-    fi
-    for package in "$work"/deb/*.deb; do
-        dpkg-deb -x "$package" "$work/root" || exit 2
-    done
-    printf '%s\n' "$stamp" >"$work/root/stamp"
-    chmod 755 "$work/root"
-    rm -rf "$root"
-    mv "$work/root" "$root"
-    rm -rf "$work"
-}
-mkdir -p "${root%/*}" && exec 9>>"$root.lock" || cannot "${root%/*} cannot be used"
-flock 9
-[[ -f $root/stamp && $(<"$root/stamp") == "$stamp" ]] || unpack
-exec 9>&-
-
-# Programs named so, each run in place.
-libraries=$(echo "$root"/usr/lib/*-linux-gnu)
-mkdir bin
-in_place() { # name, program
-    printf '#!/bin/sh\nexec "%s" --library-path "%s" --argv0 "%s" "%s" "$@"\n' \
-        "$(echo "$libraries"/ld-linux*.so.?)" "$libraries:$libraries/weston" "$1" "$2" >"bin/$1"
-    chmod +x "bin/$1"
-}
-in_place weston "$root/usr/bin/weston"
+trixie_unpack 'weston 14' "${packages[@]}"
+trixie_program weston "$root/usr/bin/weston"
 modules="drm-backend.so=$libraries/libweston-14/drm-backend.so;desktop-shell.so=$libraries/weston/desktop-shell.so"
 for program in weston-desktop-shell weston-keyboard; do
-    in_place $program "$root/usr/libexec/$program"
+    trixie_program $program "$root/usr/libexec/$program"
     modules+=";$program=$PWD/bin/$program"
 done
 
