@@ -56,6 +56,9 @@ static void shown(void *data, const struct tp_shown *s)
     pthread_mutex_lock(&c->lock);
     struct tp_icd_record *r = tp_icd_record_find(c, s->serial);
     time_by(c, s);
+    /* A screen of the server's tells a flip in the refresh that takes the picture. */
+    if (r && c->server_timed && s->exact)
+        r->line_ns = c->line_ns;
     if (c->gate && r && r->frame)
         tp_gate_shown(c->gate, r->frame, s->time_ns);
     tp_icd_record_end(c, s->serial, s);
@@ -189,6 +192,7 @@ static void timeline(void *data, const struct tp_timeline_frame *t)
         tp_slots_timeline(c->slots, t);
         if (c->gate)
             tp_gate_timeline(c->gate, t);
+        c->line_ns = (1 + (int64_t)t->pipeline) * t->period_ns;
         c->server_timed = !t->stopped;
     }
     pthread_mutex_unlock(&c->lock);

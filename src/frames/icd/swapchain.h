@@ -34,6 +34,7 @@ struct tp_icd_record {
     bool timed;             /* which asked for it */
     enum { TP_PRESENT_UNDERWAY, TP_PRESENT_SHOWN, TP_PRESENT_DISCARDED } end;
     int64_t desired_ns, ready_ns, shown_ns;
+    int64_t line_ns; /* its first line came so long after that */
 };
 
 struct tp_icd_swapchain {
@@ -66,6 +67,7 @@ struct tp_icd_swapchain {
     const struct tp_board_view *board; /* NULL: none */
     bool server_timed;                 /* the server's timeline comes */
     uint32_t output;                   /* of which */
+    int64_t line_ns; /* a picture's first line comes so long after its flip is told */
     bool retired, out_of_date, suboptimal;
     uint64_t serial;
     uint64_t done_id; /* the highest present id that is on the screen, or never will be */

@@ -1,6 +1,6 @@
 /*
- * VK_EXT_headless_surface: nobody looks. A picture counts as shown when it is presented, and keeps
- * its image until the next one, as on a screen.
+ * VK_EXT_headless_surface: nobody looks. A picture counts as shown when it is presented, or at the
+ * instant that was asked for, and keeps its image until the next one, as on a screen.
  */
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -16,6 +16,7 @@ struct headless {
     struct tp_target base;
     pthread_mutex_t lock;
     uint64_t sequence;
+    int64_t last_ns; /* when the last picture was shown */
     struct stream *newest;
 };
 
@@ -125,6 +126,11 @@ static int present(struct tp_stream *stream, const struct tp_picture *p)
         return -ESTALE;
     }
     shown.sequence = ++h->sequence;
+    if (shown.time_ns < p->not_before_ns)
+        shown.time_ns = p->not_before_ns;
+    if (shown.time_ns < h->last_ns)
+        shown.time_ns = h->last_ns;
+    h->last_ns = shown.time_ns;
     s->events->committed(s->data, p->index, p->serial);
     if (s->shown >= 0)
         s->events->released(s->data, (uint32_t)s->shown, -1);

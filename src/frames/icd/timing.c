@@ -112,14 +112,15 @@ static VkPastPresentationTimingGOOGLE timing_of(
     struct tp_icd_swapchain *c, const struct tp_icd_record *r)
 {
     uint64_t shown = (uint64_t)r->shown_ns, ready = (uint64_t)r->ready_ns;
+    uint64_t line = shown + (uint64_t)r->line_ns;
     /* It could have been shown at the first refresh after it was ready. */
     uint64_t cycle = (uint64_t)period(c), spare = ready > 0 && ready < shown ? shown - ready : 0;
 
     return (VkPastPresentationTimingGOOGLE){
         .presentID = r->timing_id,
         .desiredPresentTime = (uint64_t)r->desired_ns,
-        .actualPresentTime = shown,
-        .earliestPresentTime = shown - spare / cycle * cycle,
+        .actualPresentTime = line,
+        .earliestPresentTime = line - spare / cycle * cycle,
         .presentMargin = spare % cycle,
     };
 }

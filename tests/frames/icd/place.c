@@ -213,6 +213,11 @@ VkSurfaceKHR place_surface(struct client *c, unsigned window)
     return surface;
 }
 
+VkSurfaceKHR place_again(struct client *c, unsigned window)
+{
+    return here->again(c, window);
+}
+
 void place_close(struct client *c, VkSurfaceKHR surface, unsigned window)
 {
     vkDestroySurfaceKHR(c->instance, surface, NULL);

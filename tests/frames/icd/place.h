@@ -25,6 +25,7 @@ struct place_kind {
     bool has_size;         /* its windows have a size that is not the swapchain's to choose */
     bool (*begin)(void);   /* false: it is not to be had here */
     VkSurfaceKHR (*surface)(struct client *c, unsigned window);
+    VkSurfaceKHR (*again)(struct client *c, unsigned window); /* NULL: it has no windows */
     void (*close)(unsigned window); /* after its surface; NULL: nothing is left */
     /* NULL: its windows are as large as their pictures, or as ever. */
     void (*resize)(unsigned window, uint32_t width, uint32_t height);
@@ -38,6 +39,8 @@ void place_begin(const char *name);
 const struct place_kind *place(void);
 /* A window's surface. Windows are those below PLACE_WINDOWS; a display has one. */
 VkSurfaceKHR place_surface(struct client *c, unsigned window);
+/* Another one of the same window. */
+VkSurfaceKHR place_again(struct client *c, unsigned window);
 void place_close(struct client *c, VkSurfaceKHR surface, unsigned window);
 void place_resize(unsigned window, uint32_t width, uint32_t height);
 /* SIGKILL, where it is a program. */

@@ -120,21 +120,27 @@ static void make_toplevel(struct window *w)
     await_configure(w);
 }
 
+static VkSurfaceKHR again(struct client *c, unsigned i)
+{
+    VkSurfaceKHR out;
+    CLIENT_GET_INSTANCE(c, vkCreateWaylandSurfaceKHR);
+    VkWaylandSurfaceCreateInfoKHR info = {
+        .sType = VK_STRUCTURE_TYPE_WAYLAND_SURFACE_CREATE_INFO_KHR,
+        .display = display,
+        .surface = windows[i].surface};
+
+    assert_int_equal(vkCreateWaylandSurfaceKHR(c->instance, &info, NULL, &out), VK_SUCCESS);
+    return out;
+}
+
 static VkSurfaceKHR surface(struct client *c, unsigned i)
 {
     struct window *w = &windows[i];
-    VkSurfaceKHR out;
-    CLIENT_GET_INSTANCE(c, vkCreateWaylandSurfaceKHR);
 
     *w = (struct window){.surface = wl_compositor_create_surface(compositor)};
     if (base)
         make_toplevel(w);
-    VkWaylandSurfaceCreateInfoKHR info = {
-        .sType = VK_STRUCTURE_TYPE_WAYLAND_SURFACE_CREATE_INFO_KHR,
-        .display = display,
-        .surface = w->surface};
-    assert_int_equal(vkCreateWaylandSurfaceKHR(c->instance, &info, NULL, &out), VK_SUCCESS);
-    return out;
+    return again(c, i);
 }
 
 static void close_window(unsigned i)
@@ -162,9 +168,17 @@ static void leave(void)
 static pthread_t refresher;
 static atomic_bool ends;
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 static void *refresh(void *data)
 {
-    unsigned done = 0;
+    unsigned done = 0, told = 0;
 
     while (!ends) {
         double_lock();
@@ -173,8 +187,10 @@ static void *refresh(void *data)
         for (; done + 1 < double_n_commits; done++) {
             if (double_commits[done].release)
                 double_release(done, -1);
-            if (double_commits[done].feedback)
-                double_shown(done, 1 + done, 2000000, done, true);
+        }
+        for (; told < double_n_commits; told++) {
+            if (double_commits[told].feedback)
+                double_shown(told, now_ns(), 2000000, told + 1, true);
         }
         double_unlock();
         nanosleep(&(struct timespec){0, 2000000}, NULL);
@@ -220,6 +236,7 @@ const struct place_kind place_double = {.name = "double",
     .extension = VK_KHR_WAYLAND_SURFACE_EXTENSION_NAME,
     .begin = begin_double,
     .surface = surface,
+    .again = again,
     .close = close_window,
     .kill = kill_double,
     .end = end_double};
@@ -271,6 +288,7 @@ const struct place_kind place_weston = {.name = "weston",
     .extension = VK_KHR_WAYLAND_SURFACE_EXTENSION_NAME,
     .begin = begin_weston,
     .surface = surface,
+    .again = again,
     .close = close_window,
     .kill = kill_weston,
     .end = end_weston};

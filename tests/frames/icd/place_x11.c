@@ -49,12 +49,22 @@ static bool begin(void)
     return true;
 }
 
+static VkSurfaceKHR again(struct client *c, unsigned i)
+{
+    VkSurfaceKHR out;
+    CLIENT_GET_INSTANCE(c, vkCreateXcbSurfaceKHR);
+    VkXcbSurfaceCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_XCB_SURFACE_CREATE_INFO_KHR,
+        .connection = connection,
+        .window = windows[i]};
+
+    assert_int_equal(vkCreateXcbSurfaceKHR(c->instance, &info, NULL, &out), VK_SUCCESS);
+    return out;
+}
+
 static VkSurfaceKHR surface(struct client *c, unsigned i)
 {
     xcb_screen_t *screen = xcb_setup_roots_iterator(xcb_get_setup(connection)).data;
     const uint32_t override = 1; /* there is no manager */
-    VkSurfaceKHR out;
-    CLIENT_GET_INSTANCE(c, vkCreateXcbSurfaceKHR);
 
     windows[i] = xcb_generate_id(connection);
     xcb_create_window(connection, XCB_COPY_FROM_PARENT, windows[i], screen->root,
@@ -62,11 +72,7 @@ static VkSurfaceKHR surface(struct client *c, unsigned i)
         XCB_COPY_FROM_PARENT, XCB_CW_OVERRIDE_REDIRECT, &override);
     xcb_map_window(connection, windows[i]);
     xcb_flush(connection);
-    VkXcbSurfaceCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_XCB_SURFACE_CREATE_INFO_KHR,
-        .connection = connection,
-        .window = windows[i]};
-    assert_int_equal(vkCreateXcbSurfaceKHR(c->instance, &info, NULL, &out), VK_SUCCESS);
-    return out;
+    return again(c, i);
 }
 
 static void close_window(unsigned i)
@@ -109,6 +115,7 @@ const struct place_kind place_x11 = {.name = "x11",
     .has_size = true,
     .begin = begin,
     .surface = surface,
+    .again = again,
     .close = close_window,
     .resize = resize,
     .kill = end_server,
