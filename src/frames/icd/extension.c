@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "frames/icd/window_library.h"
+
 /* VK_EXT_surface_maintenance1 and the like have a KHR name in newer headers, with the same structs.
  */
 const struct tp_icd_extension_info tp_icd_extensions[] = {
@@ -141,10 +143,12 @@ uint64_t tp_icd_instance_offers(void)
         TP_BIT(TP_EXT_COLORSPACE) | TP_BIT(TP_EXT_HEADLESS);
 
 #ifdef TP_ICD_WAYLAND
-    all |= TP_BIT(TP_EXT_WAYLAND);
+    if (tp_wayland_there())
+        all |= TP_BIT(TP_EXT_WAYLAND);
 #endif
 #ifdef TP_ICD_X11
-    all |= TP_BIT(TP_EXT_XCB) | TP_BIT(TP_EXT_XLIB);
+    if (tp_xcb_there())
+        all |= TP_BIT(TP_EXT_XCB) | TP_BIT(TP_EXT_XLIB);
 #endif
 #ifdef TP_ICD_DISPLAY
     all |= TP_BIT(TP_EXT_DISPLAY) | TP_BIT(TP_EXT_DISPLAY2) | TP_BIT(TP_EXT_DIRECT_MODE) |

@@ -5,8 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <xcb/present.h>
-
 #include "frames/icd/log.h"
 #include "frames/icd/x11.h"
 #include "frames/icd/x11_gamescope.h"

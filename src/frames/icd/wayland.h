@@ -17,11 +17,10 @@
 
 #include <pthread.h>
 
-#include <wayland-client.h>
-
 #include "frames/icd/loop.h"
 #include "frames/icd/present_queue.h"
 #include "frames/icd/target.h"
+#include "frames/icd/wayland_library.h"
 #include "linux-dmabuf-client.h"
 #include "linux-explicit-synchronization-client.h"
 #include "presentation-time-client.h"

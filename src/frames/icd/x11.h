@@ -14,11 +14,10 @@
 
 #include <pthread.h>
 
-#include <xcb/xcb.h>
-
 #include "frames/icd/loop.h"
 #include "frames/icd/present_queue.h"
 #include "frames/icd/target.h"
+#include "frames/icd/xcb_library.h"
 
 /* --- x11_link.c --- */
 

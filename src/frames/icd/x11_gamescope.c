@@ -7,11 +7,11 @@
 #include <sys/un.h>
 #include <time.h>
 
-#include <wayland-client.h>
-#include <xcb/xcb.h>
-
 #include "frames/icd/clock.h"
 #include "frames/icd/log.h"
+#include "frames/icd/wayland_library.h"
+#include "frames/icd/window_library.h"
+#include "frames/icd/xcb_library.h"
 
 #define TAKE_NS INT64_C(300000000)  /* how long gamescope may take to ask for a frame */
 #define LOOK_NS INT64_C(5000000)    /* how often it is looked */
@@ -75,7 +75,7 @@ bool tp_x11_gamescope_has(xcb_connection_t *connection)
     const char *first = getenv("STEAM_GAME_DISPLAY_0");
     long server = number_of_server(connection);
 
-    return socket && *socket && server >= 0 &&
+    return tp_wayland_there() && socket && *socket && server >= 0 &&
         number_of(first ? first : getenv("DISPLAY")) == server;
 }
 

@@ -6,9 +6,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <xcb/dri3.h>
-#include <xcb/shm.h>
-
 #include "frames/icd/x11.h"
 
 static int check(struct tp_x11_link *l, xcb_void_cookie_t asked)

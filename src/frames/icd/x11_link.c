@@ -8,10 +8,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <xcb/dri3.h>
-#include <xcb/present.h>
-#include <xcb/shm.h>
-
 #include "frames/icd/x11.h"
 
 /* The name under which the server of a connection is found: by its socket's address; false: that of

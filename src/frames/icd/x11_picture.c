@@ -3,9 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <xcb/present.h>
-#include <xcb/shm.h>
-
 #include "frames/icd/clock.h"
 #include "frames/icd/log.h"
 #include "frames/icd/x11.h"
