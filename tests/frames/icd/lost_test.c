@@ -22,6 +22,7 @@ static void everything_says_that_the_device_is_lost(void **state)
     (void)state;
     client_open_lawless(&client);
     CLIENT_GET(&client, vkWaitForPresentKHR);
+    CLIENT_GET(&client, vkReleaseSwapchainImagesEXT);
     VkSwapchainCreateInfoKHR info = chain_info(client_headless(&client), 64, 48);
     chain_open(&ch, &client, &info);
     /* The acquire needs a submit too, where it has a semaphore; here it has none. */
@@ -45,6 +46,13 @@ static void everything_says_that_the_device_is_lost(void **state)
         VK_ERROR_DEVICE_LOST);
     assert_int_equal(vkWaitForPresentKHR(client.device, ch.swapchain, 1000000, UINT64_MAX),
         VK_ERROR_DEVICE_LOST);
+    /* Which has no such error. */
+    VkReleaseSwapchainImagesInfoEXT none = {
+        .sType = VK_STRUCTURE_TYPE_RELEASE_SWAPCHAIN_IMAGES_INFO_EXT, .swapchain = ch.swapchain};
+    assert_int_equal(vkReleaseSwapchainImagesEXT(client.device, &none), VK_SUCCESS);
+    info.oldSwapchain = ch.swapchain;
+    assert_int_equal(
+        vkCreateSwapchainKHR(client.device, &info, NULL, &info.oldSwapchain), VK_ERROR_DEVICE_LOST);
     chain_close(&ch);
     vkDestroySurfaceKHR(client.instance, ch.surface, NULL);
     client_close(&client);
