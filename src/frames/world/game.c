@@ -12,7 +12,6 @@
 #define COPY 8 /* the part of the GPU's time that a late guest's copy takes */
 #define CAPABILITIES                                                                               \
     (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
-#define JOBS (sizeof((struct guest *)0)->jobs / sizeof *((struct guest *)0)->jobs)
 
 static bool is_signalled(void *data, int fence)
 {
@@ -89,7 +88,7 @@ static void submit(struct world *w, const struct job *j)
 {
     struct guest *g = &w->guest;
     if (g->n_jobs == JOBS) {
-        broken(w, "the GPU has more than %zu jobs", JOBS);
+        broken(w, "the GPU has more than %u jobs", JOBS);
         return;
     }
     g->gpu_free = max_ns(g->gpu_free, w->now) + j->takes;
@@ -114,7 +113,7 @@ void gpu_done(struct world *w)
         if (j.frame > 0) /* not before the one before it */
             at = max_ns(at, frame_at(w, j.frame - 1)->commit);
         f->commit = at;
-        push(w, at + HOP_NS + w->c->compositor_ns, EVENT_COMPOSE, j.frame, 0);
+        push(w, at + HOP_NS + w->c->compositor_ns, EVENT_COMPOSE, j.frame, f->life);
         poke_guest(w);
     }
     gpu_kick(w);
@@ -127,19 +126,22 @@ static const struct tp_world_cost *cost_of(const struct world *w, uint64_t numbe
     return &w->c->costs[number % w->c->n_costs];
 }
 
-static void sleep_until(struct world *w, int64_t at)
+void sleep_until(struct world *w, int64_t at)
 {
     int64_t late = strikes(w, TP_FAULT_CLOCK_JITTER) ? (int64_t)dice(w, 300000) : 0;
     w->guest.asleep_until = at;
     push(w, at + late, EVENT_GUEST, ++w->guest.turn, 0);
 }
 
-/* False: its GPU is too far behind. */
-static bool begin_frame(struct world *w)
+/* Its GPU is too far behind for another frame. */
+static bool is_behind(const struct guest *g, unsigned run_ahead)
+{
+    return g->done + run_ahead < g->frame;
+}
+
+static void begin_frame(struct world *w)
 {
     struct guest *g = &w->guest;
-    if (g->done + w->c->run_ahead < g->frame)
-        return false;
     struct frame *f = frame_at(w, g->frame);
     *f = (struct frame){.number = g->frame,
         .begin = w->now,
@@ -150,17 +152,34 @@ static bool begin_frame(struct world *w)
         .line = NEVER,
         .cpu = cost_of(w, g->frame)->cpu_ns,
         .gpu = cost_of(w, g->frame)->gpu_ns};
-    return true;
+}
+
+/* There is no compositor to present it to. */
+static void return_image(struct world *w, const struct frame *f)
+{
+    struct guest *g = &w->guest;
+    for (unsigned i = 0; i < g->got.image.n_fences; i++)
+        drop_fence(w, g->got.image.fences[i]);
+    g->got.image.n_fences = 0;
+    tp_slots_returned(g->slots, f->image, w->now);
+    tp_gate_abandon(g->gate, f->id);
+    g->state = BEGINS;
 }
 
 static void present(struct world *w, struct frame *f, int64_t takes)
 {
     struct guest *g = &w->guest;
     struct tp_gate_frame seen;
+    if (w->compositor.away) {
+        return_image(w, f);
+        return;
+    }
     struct job j = {.frame = f->number, .takes = takes, .writes = true};
     j.n_fences = g->got.image.n_fences;
     memcpy(j.fences, g->got.image.fences, sizeof j.fences);
+    g->got.image.n_fences = 0;
     f->entry = w->now;
+    f->life = w->compositor.lives;
     w->images[f->image].frame = f->number;
     tp_slots_presented(g->slots, f->image, w->now);
     tp_slots_committed(g->slots, f->image, w->now);
@@ -175,6 +194,11 @@ static void present(struct world *w, struct frame *f, int64_t takes)
     g->state = BEGINS;
 }
 
+static bool paces_acquire(const struct world *w)
+{
+    return w->c->policy == TP_POLICY_GATE && !has_bug(w, TP_BUG_WAIT_AFTER_BOOKING);
+}
+
 static void begin_acquire(struct world *w, struct frame *f)
 {
     struct guest *g = &w->guest;
@@ -182,7 +206,7 @@ static void begin_acquire(struct world *w, struct frame *f)
     g->state = ACQUIRES;
     g->booked = false;
     g->asleep_until = NEVER;
-    tp_acquire_begin(&g->acquire, g->slots, has_bug(w, TP_BUG_WAIT_AFTER_BOOKING) ? NULL : g->gate,
+    tp_acquire_begin(&g->acquire, g->slots, paces_acquire(w) ? g->gate : NULL,
         w->now, UINT64_MAX);
 }
 
@@ -192,20 +216,6 @@ static void judge_earliest(struct world *w, struct frame *f, int64_t takes, int6
     int64_t start = max_ns(f->asked, w->images[f->image].unheld);
     f->release = w->images[f->image].unheld;
     f->earliest = max_ns(start + cpu, w->guest.gpu_free) + takes + w->c->compositor_ns + HOP_NS;
-}
-
-/* What the panel has is nobody's, and nothing holds a frame up once its gate is open. */
-static void judge_acquire(struct world *w, const struct frame *f)
-{
-    const struct guest *g = &w->guest;
-    struct tp_slots_counts n;
-    if (w->c->release && g->got.image.n_fences == 0 && w->images[f->image].uses > 0)
-        broken(w, "an image is handed out that the panel may read");
-    if (is_healthy(w) && f->acquired - f->gate > 1000000)
-        broken(w, "a frame waited after its gate was open");
-    tp_slots_counts(g->slots, &n);
-    if (is_healthy(w) && n.release_timeouts > 0)
-        broken(w, "a release was waited for past the bound");
 }
 
 static void acquired(struct world *w, struct frame *f)
@@ -220,8 +230,9 @@ static void acquired(struct world *w, struct frame *f)
         f->id = g->got.frame;
     if (g->gate && tp_gate_frame(g->gate, f->id, &seen))
         f->gate = seen.gate_ns;
+    spoil_clock(w);
     count_acquire(w, f, &g->got);
-    judge_acquire(w, f);
+    check_acquired(w, f);
     if (w->c->late_guest) {
         judge_earliest(w, f, f->gpu / COPY, 0);
         present(w, f, f->gpu / COPY);
@@ -233,48 +244,12 @@ static void acquired(struct world *w, struct frame *f)
     sleep_until(w, w->now + f->cpu);
 }
 
-/* The wrong order: the grid first, then the schedule is booked, and then the release is waited for.
- */
-static bool book_before(struct world *w, struct frame *f)
-{
-    struct guest *g = &w->guest;
-    struct tp_gate_plan p;
-    if (!has_bug(w, TP_BUG_WAIT_AFTER_BOOKING) || g->booked)
-        return true;
-    tp_gate_plan(g->gate, f->asked, w->now, INT64_MIN, false, &p);
-    if (p.start_ns > w->now && g->asleep_until == NEVER) {
-        g->wait = (struct tp_slots_wait){.board_index = -1, .fence = -1};
-        sleep_until(w, p.start_ns);
-        return false;
-    }
-    f->id = tp_gate_book(g->gate, &p, w->now);
-    g->booked = true;
-    return true;
-}
-
-/* Takes an image out of the order of things. */
-static bool take_anyway(struct world *w, bool any)
-{
-    struct guest *g = &w->guest;
-    for (unsigned i = 0; i < w->c->images; i++) {
-        enum tp_slot_state state = tp_slots_look(g->slots, i, w->now);
-        if (state != TP_SLOT_REPLACED && state != TP_SLOT_FENCED &&
-            !(any && state == TP_SLOT_READY))
-            continue;
-        struct tp_slots_choice c = {.slot = (int)i, .release_ns = INT64_MIN};
-        g->got = (struct tp_acquired){0};
-        tp_slots_take(g->slots, &c, w->now, &g->got.image);
-        return true;
-    }
-    return false;
-}
-
 /* False: it waits. */
 static bool acquire(struct world *w)
 {
     struct guest *g = &w->guest;
     struct frame *f = frame_at(w, g->frame);
-    if (!book_before(w, f))
+    if (w->compositor.away || !book_before(w, f))
         return false;
     if (has_bug(w, TP_BUG_FIRST_FREE_SLOT) && take_anyway(w, true)) {
         acquired(w, f);
@@ -304,8 +279,15 @@ void run_guest(struct world *w)
     while (!w->over) {
         struct frame *f = frame_at(w, g->frame);
         if (g->state == BEGINS) {
-            if (!begin_frame(w))
+            int64_t until;
+            if (w->compositor.away || is_behind(g, w->c->run_ahead))
                 return;
+            if (policy_holds(w, &until)) {
+                if (until != g->asleep_until)
+                    sleep_until(w, until);
+                return;
+            }
+            begin_frame(w);
             if (!w->c->late_guest) {
                 begin_acquire(w, f);
                 continue;
@@ -351,17 +333,7 @@ void guest_turn(struct world *w, uint64_t turn)
 
 static void on_note(struct world *w, struct tp_scanout_frame *f)
 {
-    if (f->fd >= 0 && has_bug(w, TP_BUG_FENCE_DROPPED)) {
-        drop_fence(w, f->fd);
-        f->fd = -1;
-        f->u.note.kind = TP_FENCE_NONE;
-    }
-    if (f->fd >= 0 && has_bug(w, TP_BUG_FENCE_LEAKED) && dice(w, 100) == 0)
-        hold_fence(w, f->fd);
-    if (f->fd >= 0 && has_bug(w, TP_BUG_FENCE_CLOSED_TWICE) && dice(w, 100) == 0) {
-        drop_fence(w, f->fd);
-        drop_fence(w, f->fd);
-    }
+    spoil_note(w, f);
     if (!tp_slots_note(w->guest.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
         f->fd >= 0)
         drop_fence(w, f->fd);
@@ -404,6 +376,7 @@ void guest_message(struct world *w, unsigned which, int32_t session)
     struct message m = s->messages[which];
     s->messages[which].used = false;
     s->n--;
+    w->n_carried -= m.fence >= 0;
     struct tp_frame raw = {.fourcc = m.header.fourcc,
         .flags = m.header.flags,
         .sequence = m.header.sequence,
@@ -420,8 +393,10 @@ void guest_message(struct world *w, unsigned which, int32_t session)
     poke_guest(w);
 }
 
-void guest_release(struct world *w, unsigned image)
+void guest_release(struct world *w, unsigned image, int32_t life)
 {
+    if (life != w->compositor.lives)
+        return;
     tp_slots_released(w->guest.slots, image, -1, TP_FENCE_NONE, w->now);
     poke_guest(w);
 }
@@ -431,6 +406,27 @@ void guest_shown(struct world *w, uint64_t number)
     const struct frame *f = frame_at(w, number);
     if (w->guest.gate && f->number == number)
         tp_gate_shown(w->guest.gate, f->id, f->line);
+}
+
+void guest_closed(struct world *w)
+{
+    struct server *s = &w->server;
+    w->guest.reads_from = w->now;
+    for (unsigned i = 0; i < MESSAGES; i++)
+        if (s->messages[i].used)
+            guest_message(w, i, s->sessions);
+    end_messages(w);
+    tp_slots_disconnected(w->guest.slots, quarantine_from(w));
+    tp_gate_untimed(w->guest.gate);
+    poke_guest(w);
+}
+
+void guest_resume(struct world *w)
+{
+    struct guest *g = &w->guest;
+    if (g->state == ACQUIRES)
+        begin_acquire(w, frame_at(w, g->frame));
+    g->poked = true;
 }
 
 void guest_connect(struct world *w)
@@ -443,7 +439,7 @@ void guest_connect(struct world *w)
         broken(w, "the ICD cannot connect");
         return;
     }
-    tp_slots_connected(g->slots, capabilities, w->c->no_board ? NULL : &g->view, w->now);
+    tp_slots_connected(g->slots, capabilities, w->c->no_board ? NULL : &g->view, quarantine_from(w));
     for (unsigned i = 0; i < w->c->images; i++) {
         struct tp_buffer_name *n = &g->names[i];
         *n = (struct tp_buffer_name){
@@ -493,9 +489,8 @@ void stop_guest(struct world *w)
         for (unsigned i = 0; i < j->n_fences; i++)
             drop_fence(w, j->fences[i]);
     }
-    if (g->state == COMPUTES)
-        for (unsigned i = 0; i < g->got.image.n_fences && !w->c->late_guest; i++)
-            drop_fence(w, g->got.image.fences[i]);
+    for (unsigned i = 0; i < g->got.image.n_fences; i++)
+        drop_fence(w, g->got.image.fences[i]);
     struct tp_slots_counts n;
     tp_slots_counts(g->slots, &n);
     w->out->slots = n;

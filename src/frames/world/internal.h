@@ -12,6 +12,7 @@
 #define FRAMES 128u  /* that are remembered, a power of two */
 #define FENCES 4096u /* at the same time */
 #define MESSAGES 64u /* under way to the guest at the same time: a socket's room */
+#define JOBS 16u
 #define START_NS INT64_C(1000000000)
 #define HOP_NS 5000 /* from one process to another */
 
@@ -22,16 +23,18 @@ enum event_type {
     EVENT_GPU,      /* its job is done */
     EVENT_MESSAGE,  /* one reaches the guest; a: which, b: of what connection */
     EVENT_REQUEST,  /* one reaches the server; a: which buffer */
-    EVENT_COMPOSE,  /* the compositor has a frame; a: its number */
-    EVENT_FLIP,     /* the flip event reaches the compositor; a: the frame */
-    EVENT_RELEASE,  /* the compositor's release reaches the guest; a: the image */
+    EVENT_COMPOSE,  /* the compositor has a frame; a: its number, b: which compositor */
+    EVENT_FLIP,     /* the flip event reaches the compositor; a: the frame, b: as above */
+    EVENT_RELEASE,  /* the compositor's release reaches the guest; a: the image, b: as above */
     EVENT_CALLBACK, /* the panel's completion reaches the server; a: serial, b: fence */
     EVENT_SIGNAL,   /* a fence; a: which */
     EVENT_SHOWN,    /* presentation feedback reaches the guest; a: the frame */
     EVENT_NOTES,    /* a server that has this bug tells of a picture; a: its serial */
     EVENT_GONE,     /* an image is not the panel's any more; a: which */
     EVENT_SERVER,   /* its own timers */
-    EVENT_FAULT,    /* a fault that ends; a: which */
+    EVENT_CLOSED,   /* the guest sees that the server's end is closed */
+    EVENT_STRIKE,   /* a fault begins; a: which */
+    EVENT_FAULT,    /* it ends; a: which */
 };
 
 struct event {
@@ -53,6 +56,7 @@ struct events {
 struct frame {
     uint64_t number, id; /* from 0; the gate's */
     unsigned image;
+    int32_t life; /* of the compositor that it went to */
     int64_t begin, asked, acquired, gate, entry, ready, commit, line; /* NEVER: not yet */
     int64_t cpu, gpu;
     int64_t release;  /* when the image that it got was free */
@@ -107,7 +111,7 @@ struct guest {
     int64_t asleep_until, returned;
     uint64_t done; /* frames whose GPU work is done */
     struct tp_acquired got;
-    struct job jobs[16];
+    struct job jobs[JOBS];
     unsigned first_job, n_jobs;
     bool running;
     int64_t gpu_free, busy_ns, clock_at;
@@ -119,7 +123,8 @@ struct guest {
 struct compositor {
     uint64_t queue[FRAMES];
     unsigned first, n;
-    bool flipping;
+    bool flipping, away;
+    int32_t lives;   /* it died so often */
     int64_t showing; /* image, -1: none */
     int64_t stalled_until;
 };
@@ -129,7 +134,7 @@ struct server {
     struct tp_notes_peer *peer;
     struct tp_board board;
     uint64_t serial, used_sequence, sequence;
-    bool has_commit, up;
+    bool has_commit, up, ticks; /* ticks: it has seen a refresh since */
     unsigned published; /* in this refresh */
     bool dead;          /* writes nothing any more */
     uint64_t commit;
@@ -161,6 +166,15 @@ struct metrics {
     struct phase off; /* of the cap's clock, as an outsider reads it */
 };
 
+/* How long an acquire has been waiting for what is nobody's fault and nobody's work. */
+struct watch {
+    int64_t at, waited;
+    uint64_t frame; /* its number + 1 */
+    bool excused;
+    uint64_t frames; /* shown or dropped so far, and since when */
+    int64_t frames_at;
+};
+
 struct world {
     const struct tp_world_config *c;
     struct tp_world_result *out;
@@ -176,13 +190,23 @@ struct world {
     struct image images[TP_SLOTS_MAX];
     struct fence fences[FENCES];
     int free_fence; /* where to look next */
-    unsigned n_fences;
+    unsigned n_fences; /* held, by whomever */
+    unsigned n_completions, n_carried, n_early; /* of these: by what is on its way */
     uint64_t latched[TP_SCAN_PIPELINE + 2]; /* serials, not shown yet */
     unsigned n_latched;
     int32_t screens;          /* that went off; nothing is anywhere then */
+    uint64_t forgotten;       /* a blank: no picture up to it is anywhere */
     int early[FRAMES];        /* fences + 1 of serials, that signal with their release */
     uint64_t serials[FRAMES]; /* frame number + 1 of a serial; 0: a blank */
     bool over;
+    bool steady; /* nothing goes wrong by chance */
+    bool paced;  /* by the gate, and not late on purpose */
+    bool fits;   /* and each frame has all that it needs */
+    struct watch watch;
+    int64_t slowest_ns; /* refresh so far */
+    tp_fine clock;      /* a cap's, of the last frame; 0: none yet */
+    int64_t policy_start; /* of the last frame by a policy, and the refresh then */
+    uint64_t policy_refresh;
 };
 
 static inline struct frame *frame_at(struct world *w, uint64_t number)
@@ -197,21 +221,17 @@ static inline int64_t max_ns(int64_t a, int64_t b)
 /* --- run.c --- */
 
 void push(struct world *w, int64_t at, enum event_type type, uint64_t a, int32_t b);
-/* An invariant broke: the run is over. */
-void broken(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* For the story. */
 void tell(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* 0 to n - 1. */
 uint64_t dice(struct world *w, uint64_t n);
-/* A fault of this kind happens here: it is counted. */
+/* The dice say that a fault of this kind happens; strikes: here, and it is counted. */
+bool falls(struct world *w, enum tp_world_fault f);
 bool strikes(struct world *w, enum tp_world_fault f);
 static inline bool has_bug(const struct world *w, enum tp_world_bug b)
 {
     return w->c->bug == b;
 }
-/* Nothing goes wrong but what a bug does. */
-bool is_healthy(const struct world *w);
-
 int make_fence(struct world *w, int64_t signal);
 void hold_fence(struct world *w, int fence);
 void drop_fence(struct world *w, int fence);
@@ -224,9 +244,13 @@ void start_guest(struct world *w);
 void stop_guest(struct world *w);
 void guest_turn(struct world *w, uint64_t turn);
 void guest_message(struct world *w, unsigned which, int32_t session);
-void guest_release(struct world *w, unsigned image);
+void guest_release(struct world *w, unsigned image, int32_t life);
+/* The server's end is closed; there is a compositor again. */
+void guest_closed(struct world *w);
+void guest_resume(struct world *w);
 void guest_shown(struct world *w, uint64_t number);
 void guest_connect(struct world *w);
+void sleep_until(struct world *w, int64_t at);
 /* Something that an acquire may wait for has happened. */
 void poke_guest(struct world *w);
 void run_guest(struct world *w);
@@ -238,19 +262,60 @@ void gpu_kick(struct world *w);
 void start_screen(struct world *w);
 void stop_screen(struct world *w);
 void start_server(struct world *w);
-void crash_server(struct world *w);
+void end_messages(struct world *w);
+/* Of the server's own. */
+void show_blank(struct world *w);
+void publish(struct world *w, uint64_t frame);
+void tell_timeline(struct world *w, int64_t time, bool stopped);
+void commit_next(struct world *w);
 /* The frame of a serial; NULL: it is a blank's. */
 struct frame *frame_of(struct world *w, uint64_t serial);
 void scan_event(struct world *w, const struct tp_scan_event *e);
-void compose(struct world *w, uint64_t number);
-void flipped(struct world *w, uint64_t number);
+void compose(struct world *w, uint64_t number, int32_t life);
+void flipped(struct world *w, uint64_t number, int32_t life);
 /* The server's part of an apply. */
 void tell_notes(struct world *w, uint64_t serial);
 void panel_callback(struct world *w, uint64_t serial, int fence);
 void server_request(struct world *w, uint64_t which);
 void server_timer(struct world *w);
 void server_drained(struct world *w);
+
+/* --- faults.c --- */
+
+void roll_faults(struct world *w);
+void begin_fault(struct world *w, enum tp_world_fault f);
 void end_fault(struct world *w, enum tp_world_fault f);
+
+/* --- bugs.c --- */
+
+/* A word of the board, as one who has the bug reads or writes it. */
+uint64_t as_guest_reads(struct world *w, unsigned index, uint64_t word);
+/* When a quarantine that begins now began. */
+int64_t quarantine_from(const struct world *w);
+/* A note with a fence comes. */
+void spoil_note(struct world *w, struct tp_scanout_frame *f);
+void spoil_clock(struct world *w);
+/* The wrong order: false: it waits for the grid, before it has an image. */
+bool book_before(struct world *w, struct frame *f);
+/* Takes an image out of the order of things; any: also one that is free. */
+bool take_anyway(struct world *w, bool any);
+
+/* --- policy.c --- */
+
+/* The next frame may not begin before until. */
+bool policy_holds(struct world *w, int64_t *until);
+
+/* --- invariants.c --- */
+
+void start_invariants(struct world *w);
+/* An invariant broke: the run is over. */
+void broken(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* After every event. */
+void check_event(struct world *w);
+void check_acquired(struct world *w, const struct frame *f);
+/* wanted: the refresh that the cap allows it at the latest; stay: how many the last one had. */
+void check_shown(struct world *w, int64_t sequence, int64_t wanted, int64_t stay);
+void check_run(struct world *w);
 
 /* --- metrics.c --- */
 

@@ -155,6 +155,7 @@ static void judge(struct world *w, const struct frame *f, uint64_t sequence)
     m->tail += f->line - m->last_line >
         ((int64_t)wanted - (int64_t)m->last_sequence) * tp_fine_ns(period) * 12 / 10;
     narrow(w, off, stay);
+    check_shown(w, (int64_t)sequence, wanted, stay);
 }
 
 void count_shown(struct world *w, const struct frame *f, uint64_t sequence)
@@ -178,35 +179,6 @@ void count_shown(struct world *w, const struct frame *f, uint64_t sequence)
     m->last_sequence = sequence;
 }
 
-static int64_t dearest(const struct tp_world_config *c)
-{
-    int64_t most = 0;
-    for (size_t i = 0; i < c->n_costs; i++)
-        most = max_ns(most, c->costs[i].cpu_ns + c->costs[i].gpu_ns);
-    return most;
-}
-
-/* What must hold of a whole run in which nothing went wrong. */
-static void judge_run(struct world *w)
-{
-    const struct tp_world_config *c = w->c;
-    struct tp_world_result *o = w->out;
-    int64_t period = INT64_C(1000000000000) / c->refresh_mhz;
-    bool enough = c->images >= c->pipeline + 3 && c->lead_ns + c->callback_ns < period;
-    bool paced = c->gate.mode == TP_GATE_VSYNC || c->gate.mode == TP_GATE_CAP;
-    if (!is_healthy(w) || c->slowest_mhz > 0 || !enough || !paced || c->compositor_ns > 0 ||
-        o->frames < 1000 || dearest(c) > period * 9 / 10)
-        return;
-    if (o->gate_late > 0 || o->repeats > 0 || o->on_vblank < 1)
-        broken(w, "frames that fit are late");
-    uint32_t cap = c->gate.cap_mhz;
-    if (cap == 0 || cap >= c->refresh_mhz || tp_cap_lock(cap, period) > 0)
-        return;
-    double exact = (double)(o->frames - 1) * 1e12 / cap, off = (double)o->span_ns - exact;
-    if (off > 0.0001 * exact + (double)period || off < -0.0001 * exact - (double)period)
-        broken(w, "a cap is not exact");
-}
-
 void finish_metrics(struct world *w)
 {
     struct metrics *m = &w->metrics;
@@ -226,5 +198,4 @@ void finish_metrics(struct world *w)
     o->slot_wait_ns = m->slot * per;
     o->release_wait_ns = m->release * per;
     o->gate_wait_ns = m->gate * per;
-    judge_run(w);
 }

@@ -9,8 +9,8 @@
 #include "frames/world/internal.h"
 
 const char *const tp_world_fault_names[TP_FAULTS] = {"lost-note", "late-fence", "dup-note",
-    "reorder", "truncated-fds", "server-crash", "compositor-stall", "panel-off", "refresh-switch",
-    "clock-jitter", "slow-reader", "fd-exhaustion", "dvfs"};
+    "reorder", "truncated-fds", "server-crash", "compositor-crash", "compositor-stall", "panel-off", "refresh-switch",
+    "clock-jitter", "slow-reader", "fd-exhaustion", "silent-fence", "dvfs"};
 
 void tp_world_defaults(struct tp_world_config *c)
 {
@@ -97,20 +97,16 @@ uint64_t dice(struct world *w, uint64_t n)
     return n > 0 ? z % n : 0;
 }
 
-bool strikes(struct world *w, enum tp_world_fault f)
+bool falls(struct world *w, enum tp_world_fault f)
 {
-    if (w->c->per_mille[f] == 0 || dice(w, 1000) >= w->c->per_mille[f])
-        return false;
-    w->out->injected[f]++;
-    return true;
+    return w->c->per_mille[f] > 0 && dice(w, 1000) < w->c->per_mille[f];
 }
 
-bool is_healthy(const struct world *w)
+bool strikes(struct world *w, enum tp_world_fault f)
 {
-    for (unsigned i = 0; i < TP_FAULTS; i++)
-        if (w->c->per_mille[i] > 0)
-            return false;
-    return true;
+    bool falls_so = falls(w, f);
+    w->out->injected[f] += falls_so;
+    return falls_so;
 }
 
 /* --- what is told --- */
@@ -129,17 +125,6 @@ void tell(struct world *w, const char *fmt, ...)
     va_start(args, fmt);
     add_line(w, fmt, args);
     va_end(args);
-}
-
-void broken(struct world *w, const char *fmt, ...)
-{
-    va_list args;
-    if (w->over)
-        return;
-    va_start(args, fmt);
-    vsnprintf(w->out->broken, sizeof w->out->broken, fmt, args);
-    va_end(args);
-    w->over = true;
 }
 
 /* The lines that are left, the oldest first. */
@@ -223,13 +208,13 @@ static void happen(struct world *w, const struct event *e)
         server_request(w, e->a);
         break;
     case EVENT_COMPOSE:
-        compose(w, e->a);
+        compose(w, e->a, e->b);
         break;
     case EVENT_FLIP:
-        flipped(w, e->a);
+        flipped(w, e->a, e->b);
         break;
     case EVENT_RELEASE:
-        guest_release(w, (unsigned)e->a);
+        guest_release(w, (unsigned)e->a, e->b);
         break;
     case EVENT_CALLBACK:
         panel_callback(w, e->a, e->b);
@@ -249,6 +234,12 @@ static void happen(struct world *w, const struct event *e)
         break;
     case EVENT_SERVER:
         server_timer(w);
+        break;
+    case EVENT_CLOSED:
+        guest_closed(w);
+        break;
+    case EVENT_STRIKE:
+        begin_fault(w, (enum tp_world_fault)e->a);
         break;
     case EVENT_FAULT:
         end_fault(w, (enum tp_world_fault)e->a);
@@ -287,10 +278,10 @@ static void step(struct world *w)
     }
     if (w->guest.poked)
         run_guest(w);
+    check_event(w);
+    if (w->out->events == w->c->strike_event)
+        begin_fault(w, w->c->strike);
 }
-
-/* Longer than any fault lasts, and than what it may hold up. */
-#define HANG_NS INT64_C(5000000000)
 
 int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e)
 {
@@ -303,22 +294,16 @@ int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, s
     w->out = out;
     w->now = START_NS;
     w->random = c->seed;
+    w->policy_start = NEVER;
     start_metrics(w);
+    start_invariants(w);
     start_screen(w);
     start_guest(w);
-    uint64_t shown = 0;
-    int64_t since = w->now;
-    while (!w->over && out->frames + out->drops < c->frames) {
+    while (!w->over && out->frames + out->drops < c->frames)
         step(w);
-        if (out->frames != shown) {
-            shown = out->frames;
-            since = w->now;
-        } else if (w->now - since > HANG_NS) {
-            broken(w, "no frame has been shown for %.1f s", (double)(w->now - since) / 1e9);
-        }
-    }
     out->now_ns = w->now;
     finish_metrics(w);
+    check_run(w);
     stop_guest(w);
     stop_screen(w);
     if (w->n_fences > 0 && !*out->broken)

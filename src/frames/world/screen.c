@@ -33,6 +33,7 @@ static void send_one(struct world *w, const struct tp_scanout_frame *f, int64_t 
     s->n++;
     if (f->fd >= 0)
         hold_fence(w, f->fd);
+    w->n_carried += f->fd >= 0;
     push(w, w->now + HOP_NS + delay, EVENT_MESSAGE, i, s->sessions);
 }
 
@@ -69,9 +70,7 @@ static void on_board(void *data, void *peer, unsigned index, uint64_t word)
     (void)peer;
     if (w->server.dead)
         return;
-    if (has_bug(w, TP_BUG_BOARD_FREE_TOO_EARLY) && (word & 3) == TP_BOARD_FENCED)
-        word &= ~UINT64_C(3);
-    tp_board_store(&w->server.board, index, word);
+    tp_board_store(&w->server.board, index, as_guest_reads(w, index, word));
     poke_guest(w);
 }
 
@@ -158,7 +157,7 @@ static void apply(struct world *w, uint64_t frame)
         tell(w, "frame %llu, image %u, goes to the panel", (unsigned long long)(frame - 1),
             f->image);
     }
-    enum tp_scan_kind kind = frame > 0 ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
+    enum tp_scan_kind kind = frame > 0 && !w->c->mailbox ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
     bool late = has_bug(w, TP_BUG_NOTE_AFTER_FLIP);
     if (!late)
         tp_notes_before_apply(s->notes, 0, serial, &layer, 1, w->now);
@@ -173,14 +172,20 @@ static void apply(struct world *w, uint64_t frame)
         s->blank = serial;
 }
 
-static void publish(struct world *w, uint64_t frame)
+void show_blank(struct world *w)
+{
+    apply(w, 0);
+}
+
+void publish(struct world *w, uint64_t frame)
 {
     struct server *s = &w->server;
     s->used_sequence = s->sequence;
     s->has_commit = false;
     apply(w, frame + 1);
     /* With the screen off nothing throttles but the time of a refresh. */
-    push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame, 0);
+    push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame,
+        w->compositor.lives);
 }
 
 static void commit_frame(struct world *w, uint64_t frame)
@@ -221,7 +226,7 @@ void server_timer(struct world *w)
     arm_timer(w);
 }
 
-static void tell_timeline(struct world *w, int64_t time, bool stopped)
+void tell_timeline(struct world *w, int64_t time, bool stopped)
 {
     int64_t jitter = strikes(w, TP_FAULT_CLOCK_JITTER) ? (int64_t)dice(w, 1000000) - 500000 : 0;
     struct tp_timeline_frame t = {.stopped = stopped,
@@ -237,6 +242,7 @@ static void tell_timeline(struct world *w, int64_t time, bool stopped)
 void panel_callback(struct world *w, uint64_t serial, int fence)
 {
     struct server *s = &w->server;
+    w->n_completions -= fence >= 0;
     if (!s->up || serial > s->serial) {
         if (fence >= 0)
             drop_fence(w, fence);
@@ -244,6 +250,20 @@ void panel_callback(struct world *w, uint64_t serial, int fence)
     }
     tp_notes_released(
         s->notes, 0, serial, 0, fence, fence >= 0 ? TP_FENCE_SYNC_FILE : TP_FENCE_NONE, w->now);
+}
+
+void end_messages(struct world *w)
+{
+    struct server *s = &w->server;
+    for (unsigned i = 0; i < MESSAGES; i++) {
+        if (s->messages[i].used && s->messages[i].fence >= 0) {
+            drop_fence(w, s->messages[i].fence);
+            w->n_carried--;
+        }
+        s->messages[i].used = false;
+    }
+    s->n = 0;
+    s->sessions++;
 }
 
 void start_server(struct world *w)
@@ -264,46 +284,12 @@ void start_server(struct world *w)
     s->blank = 0;
 }
 
-static void end_messages(struct world *w)
-{
-    struct server *s = &w->server;
-    for (unsigned i = 0; i < MESSAGES; i++) {
-        if (s->messages[i].used && s->messages[i].fence >= 0)
-            drop_fence(w, s->messages[i].fence);
-        s->messages[i].used = false;
-    }
-    s->n = 0;
-    s->sessions++;
-}
-
-/* It dies, and its layers with it: what the panel has been given it still shows, until that. */
-void crash_server(struct world *w)
-{
-    struct server *s = &w->server;
-    tell(w, "the server dies");
-    end_messages(w);
-    s->dead = dice(w, 2); /* else it ends in order, and takes its words back */
-    tp_notes_destroy(s->notes);
-    s->notes = NULL;
-    s->peer = NULL;
-    s->up = s->dead = false;
-    uint64_t serial = ++s->serial;
-    w->serials[serial % FRAMES] = 0;
-    tp_scan_publish(&w->scan, serial, TP_SCAN_MAILBOX, true, w->now);
-    if (!has_bug(w, TP_BUG_NO_QUARANTINE))
-        tp_slots_disconnected(w->guest.slots, w->now);
-    s->published = 0;
-    tp_gate_untimed(w->guest.gate);
-    poke_guest(w);
-    push(w, w->now + 20 * MS + (int64_t)dice(w, 130 * MS), EVENT_FAULT, TP_FAULT_SERVER_CRASH, 0);
-}
-
 /* --- the compositor --- */
 
-static void commit_next(struct world *w)
+void commit_next(struct world *w)
 {
     struct compositor *c = &w->compositor;
-    if (c->flipping || c->n == 0 || w->now < c->stalled_until)
+    if (c->away || c->flipping || c->n == 0 || w->now < c->stalled_until)
         return;
     uint64_t frame = c->queue[c->first];
     c->first = (c->first + 1) % FRAMES;
@@ -312,24 +298,29 @@ static void commit_next(struct world *w)
     commit_frame(w, frame);
 }
 
-void compose(struct world *w, uint64_t number)
+void compose(struct world *w, uint64_t number, int32_t life)
 {
     struct compositor *c = &w->compositor;
+    if (life != c->lives) {
+        frame_at(w, number)->gone = true;
+        w->out->drops++;
+        return;
+    }
     c->queue[(c->first + c->n++) % FRAMES] = number;
     commit_next(w);
 }
 
-void flipped(struct world *w, uint64_t number)
+void flipped(struct world *w, uint64_t number, int32_t life)
 {
     struct compositor *c = &w->compositor;
-    if (!c->flipping)
+    if (!c->flipping || life != c->lives)
         return;
     if (w->now < c->stalled_until) {
-        push(w, c->stalled_until, EVENT_FLIP, number, 0);
+        push(w, c->stalled_until, EVENT_FLIP, number, life);
         return;
     }
     if (c->showing >= 0)
-        push(w, w->now + HOP_NS, EVENT_RELEASE, (uint64_t)c->showing, 0);
+        push(w, w->now + HOP_NS, EVENT_RELEASE, (uint64_t)c->showing, life);
     c->showing = frame_at(w, number)->image;
     c->flipping = false;
     commit_next(w);
@@ -377,57 +368,11 @@ static void begin_reading(struct world *w, struct frame *f, const struct tp_scan
         broken(w, "the panel read an image while the GPU wrote it");
 }
 
-static void switch_off(struct world *w)
-{
-    struct server *s = &w->server;
-    tell(w, "the screen goes off");
-    tp_scan_set_power(&w->scan, false, w->now);
-    for (struct tp_scan_event e; tp_scan_step(&w->scan, w->now, &e);)
-        scan_event(w, &e);
-    w->screens++;
-    for (unsigned i = 0; i < w->c->images; i++) {
-        struct image *m = &w->images[i];
-        m->uses = 0;
-        if (m->read_to > w->now)
-            m->read_to = w->now;
-    }
-    tp_notes_away(s->notes, 0, true);
-    tell_timeline(w, w->now, true);
-    push(w, w->now + 50 * MS + (int64_t)dice(w, 300 * MS), EVENT_FAULT, TP_FAULT_PANEL_OFF, 0);
-    if (s->has_commit)
-        publish(w, s->commit);
-}
-
-static void roll_faults(struct world *w)
-{
-    struct server *s = &w->server;
-    struct compositor *c = &w->compositor;
-    if (s->up && strikes(w, TP_FAULT_SERVER_CRASH)) {
-        crash_server(w);
-        return;
-    }
-    if (w->now >= c->stalled_until && strikes(w, TP_FAULT_COMPOSITOR_STALL)) {
-        tell(w, "the compositor stalls");
-        c->stalled_until = w->now + 50 * MS + (int64_t)dice(w, 400 * MS);
-        push(w, c->stalled_until, EVENT_FAULT, TP_FAULT_COMPOSITOR_STALL, 0);
-    }
-    if (w->now >= w->guest.reads_from && strikes(w, TP_FAULT_SLOW_READER))
-        w->guest.reads_from = w->now + (int64_t)dice(w, 400 * MS);
-    if (strikes(w, TP_FAULT_REFRESH_SWITCH)) {
-        static const uint32_t rates[] = {60000, 72000, 90000, 120000, 144000};
-        struct tp_scan_mode m = w->scan.mode;
-        m.refresh_mhz = rates[dice(w, 5)];
-        if (m.slowest_mhz == 0)
-            tp_scan_set_mode(&w->scan, &m, w->now);
-    }
-    if (s->up && strikes(w, TP_FAULT_PANEL_OFF))
-        switch_off(w);
-}
-
 /* A blank of the server's is shown: whatever fences say, nothing from before it is read. */
 static void forget_uses(struct world *w, uint64_t blank)
 {
     w->screens++;
+    w->forgotten = blank;
     for (unsigned i = 0; i < w->c->images; i++)
         w->images[i].uses = 0;
     for (uint64_t serial = blank + 1; serial <= w->server.serial; serial++) {
@@ -450,6 +395,7 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
     }
     s->sequence = e->sequence;
     s->published = 0;
+    s->ticks = s->up;
     if (s->up) {
         if (e->serial > 0 && e->serial == s->blank) {
             s->blank = 0;
@@ -468,13 +414,21 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
 static void let_go(struct world *w, struct frame *f, uint64_t serial, int64_t at)
 {
     int *early = &w->early[serial % FRAMES];
-    if (f)
+    if (f && serial > w->forgotten)
         push(w, at, EVENT_GONE, f->image, w->screens);
     if (*early == 0)
         return;
     w->fences[*early - 1].signal = at;
     push(w, at, EVENT_SIGNAL, (uint64_t)*early - 1, 0);
     drop_fence(w, *early - 1);
+    w->n_early--;
+}
+
+/* The panel's completion is on its way, with this fence. */
+static void complete(struct world *w, uint64_t serial, int fence)
+{
+    w->n_completions += fence >= 0;
+    push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, serial, fence);
 }
 
 static void released(struct world *w, uint64_t serial, bool dropped)
@@ -485,7 +439,9 @@ static void released(struct world *w, uint64_t serial, bool dropped)
         w->out->drops++;
     if (w->server.up && strikes(w, TP_FAULT_LATE_FENCE))
         late = w->c->late_refreshes * period(w);
-    bool told = w->early[serial % FRAMES] != 0;
+    bool told = w->early[serial % FRAMES] != 0, silent = false;
+    if (w->server.up && !told && strikes(w, TP_FAULT_SILENT_FENCE))
+        silent = true;
     let_go(w, f, serial, w->now + late);
     if (f)
         f->gone = true;
@@ -494,8 +450,12 @@ static void released(struct world *w, uint64_t serial, bool dropped)
         return;
     if (f)
         w->images[f->image].unheld = w->now + (told ? late : max_ns(late, w->c->callback_ns));
-    if (!told)
-        push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, serial, make_fence(w, w->now + late));
+    /* A GPU that has a fence which never signals nobody can help: the kernel's do. */
+    bool nothing = silent && (w->c->wait != TP_RELEASE_WAIT_CPU || dice(w, 2));
+    if (!told && !nothing)
+        complete(w, serial, make_fence(w, silent ? INT64_MAX : w->now + late));
+    if (f && dropped && has_bug(w, TP_BUG_DROPPED_SUCCESSOR_RELEASES) && serial > 1)
+        complete(w, serial - 1, make_fence(w, w->now));
 }
 
 /* The completion of the picture before this comes with the fence that signals at its release. */
@@ -508,7 +468,8 @@ static void complete_early(struct world *w, uint64_t serial)
     int fence = make_fence(w, INT64_MAX);
     hold_fence(w, fence);
     w->early[before % FRAMES] = fence + 1;
-    push(w, w->now + w->c->callback_ns, EVENT_CALLBACK, before, fence);
+    w->n_early++;
+    complete(w, before, fence);
 }
 
 void scan_event(struct world *w, const struct tp_scan_event *e)
@@ -529,31 +490,6 @@ void scan_event(struct world *w, const struct tp_scan_event *e)
         complete_early(w, e->serial);
         break;
     case TP_SCAN_FLIP:
-        break;
-    }
-}
-
-void end_fault(struct world *w, enum tp_world_fault f)
-{
-    struct server *s = &w->server;
-    switch (f) {
-    case TP_FAULT_SERVER_CRASH:
-        tell(w, "the server is back");
-        start_server(w);
-        guest_connect(w);
-        if (s->has_commit) /* the compositor sets its mode anew, with what it has */
-            publish(w, s->commit);
-        break;
-    case TP_FAULT_COMPOSITOR_STALL:
-        commit_next(w);
-        break;
-    case TP_FAULT_PANEL_OFF:
-        tell(w, "the screen is on again");
-        tp_scan_set_power(&w->scan, true, w->now);
-        if (s->up)
-            tp_notes_away(s->notes, 0, false);
-        break;
-    default:
         break;
     }
 }

@@ -34,12 +34,14 @@ enum tp_world_fault {
     TP_FAULT_REORDER,
     TP_FAULT_TRUNCATED_FDS,
     TP_FAULT_SERVER_CRASH,
+    TP_FAULT_COMPOSITOR_CRASH,
     TP_FAULT_COMPOSITOR_STALL,
     TP_FAULT_PANEL_OFF,
     TP_FAULT_REFRESH_SWITCH,
     TP_FAULT_CLOCK_JITTER,
     TP_FAULT_SLOW_READER,
     TP_FAULT_FD_EXHAUSTION,
+    TP_FAULT_SILENT_FENCE, /* of the panel's; or it does not say that a picture is over */
     TP_FAULT_DVFS,
     TP_FAULTS
 };
@@ -56,7 +58,7 @@ enum tp_world_bug {
     TP_BUG_HANDED_OUT_AT_BOUND, /* past the bound an image goes out, whatever the server says */
     TP_BUG_RELEASED_AT_PUBLISH, /* the panel lets go of what a new picture replaces at once, be it
                                    shown or not */
-    TP_BUG_NO_QUARANTINE,       /* a server that went and came back is believed at once */
+    TP_BUG_NO_QUARANTINE,       /* with the server what it has on the panel is forgotten */
     TP_BUG_FENCE_LEAKED,        /* one is not closed */
     TP_BUG_FENCE_CLOSED_TWICE,
     TP_BUG_WAKEUP_LOST,          /* nobody wakes who sleeps on the board or the channel */
@@ -64,7 +66,20 @@ enum tp_world_bug {
     TP_BUG_GRID_AT_VBLANK,       /* frames start at the refresh, not at the latch before it */
     TP_BUG_BOARD_FREE_TOO_EARLY, /* the server writes free when it has the fence */
     TP_BUG_CAP_IN_MILLISECONDS,  /* the cap's interval is cut to whole ones */
+    TP_BUG_WHOLE_NANOSECONDS,    /* what lies behind the point is dropped from the cap's clock */
+    TP_BUG_GENERATION_IGNORED,   /* a word of the board is believed, whatever registration it is of
+                                  */
+    TP_BUG_DROPPED_SUCCESSOR_RELEASES, /* the panel lets go of what it shows where the next picture
+                                          is dropped unshown */
     TP_BUGS
+};
+extern const char *const tp_world_bug_names[TP_BUGS];
+
+/* Who decides when a frame starts. Only the gate ships; the others are there to compare it with. */
+enum tp_world_policy {
+    TP_POLICY_GATE,
+    TP_POLICY_DIVIDER, /* every n-th refresh */
+    TP_POLICY_DELAY,   /* a cap's interval after the last frame, wherever the refresh is */
 };
 
 struct tp_world_config {
@@ -74,6 +89,7 @@ struct tp_world_config {
     unsigned run_ahead; /* frames that its CPU may be ahead of its GPU */
     uint32_t refresh_mhz, slowest_mhz; /* slowest: of a variable range; 0: fixed */
     struct tp_gate_settings gate;
+    enum tp_world_policy policy; /* others than the gate take only its cap */
     unsigned images;   /* 2 to 64 */
     unsigned pipeline; /* 0 to 2 */
     int64_t lead_ns, compositor_ns, callback_ns;
@@ -82,14 +98,19 @@ struct tp_world_config {
     bool no_board;             /* the server has none */
     bool early_fences; /* the panel's completions come with the latch of the next picture, before
                           the release */
+    bool mailbox;        /* a newer picture takes the place of one that is not shown yet */
     enum tp_world_bug bug;
+    /* This one begins after so many events; 0: never. */
+    uint64_t strike_event;
+    enum tp_world_fault strike;
     uint64_t frames, seed;
     uint32_t per_mille[TP_FAULTS]; /* 0: it does not happen */
     unsigned late_refreshes;       /* of late-fence */
 };
 /* What `simulate` does where nothing is said, but for costs, images and frames. */
 void tp_world_defaults(struct tp_world_config *c);
-/* max(3 + D): what FIFO gets. */
+/* ⌈H/T⌉: so many images hold the full rate. */
+unsigned tp_world_images(const struct tp_world_config *c);
 int tp_world_check(const struct tp_world_config *c, struct tp_error *e);
 
 struct tp_world_spread {

@@ -12,7 +12,7 @@
 #include "frames/world/world.h"
 
 #define FACTORS 8
-#define LEVELS 15
+#define LEVELS 17
 #define TRACE 4000u
 
 static const char *const names[FACTORS][LEVELS] = {
@@ -24,10 +24,10 @@ static const char *const names[FACTORS][LEVELS] = {
     {"off", "vsync", "cap", "latency"},
     {"light", "heavy", "steady", "alternating", "levels", "stalls"},
     {"nothing", "lost-note", "late-fence", "dup-note", "reorder", "truncated-fds", "server-crash",
-        "compositor-stall", "panel-off", "refresh-switch", "clock-jitter", "slow-reader",
-        "fd-exhaustion", "dvfs", "all"},
+        "compositor-crash", "compositor-stall", "panel-off", "refresh-switch", "clock-jitter",
+        "slow-reader", "fd-exhaustion", "silent-fence", "dvfs", "all"},
 };
-static const unsigned levels[FACTORS] = {6, 7, 4, 3, 6, 4, 6, 15};
+static const unsigned levels[FACTORS] = {6, 7, 4, 3, 6, 4, 6, 17};
 
 static bool covered[FACTORS][LEVELS][FACTORS][LEVELS];
 static struct tp_world_cost costs[TRACE];

@@ -291,6 +291,32 @@ static void a_lost_note_costs_nothing_with_a_board(void **data)
     assert_int_equal(result.slots.release_timeouts, 0);
 }
 
+/* Server, compositor or panel, killed after each event of a run's first second, and back. */
+static void whoever_is_killed_at_any_event_nothing_tears_or_hangs(void **data)
+{
+    (void)data;
+    static const enum tp_world_fault killed[] = {
+        TP_FAULT_SERVER_CRASH, TP_FAULT_COMPOSITOR_CRASH, TP_FAULT_PANEL_OFF};
+    struct tp_world_cost cost = cost_of(9000);
+    struct tp_world_config c = config(&cost, 40);
+    for (unsigned i = 0; i < 8; i++)
+        for (unsigned k = 0; k < 3; k++)
+            for (uint64_t at = 1; at < 400; at++) {
+                c.images = i & 1 ? 4 : 2;
+                c.pipeline = i & 1 ? 1 : 2;
+                c.late_guest = i & 2;
+                c.run_ahead = i & 4 ? 2 : 0;
+                c.early_fences = i & 4;
+                c.wait = i & 4 ? TP_RELEASE_WAIT_GPU : TP_RELEASE_WAIT_CPU;
+                c.strike = killed[k];
+                c.strike_event = at;
+                c.seed = at;
+                go(&c);
+                assert_int_equal(result.tears, 0);
+                assert_int_equal(result.injected[killed[k]], 1);
+            }
+}
+
 static void equal_seeds_are_equal_runs(void **data)
 {
     (void)data;
@@ -351,47 +377,60 @@ static void waiting_after_booking_eats_the_period(void **data)
     assert_true(result.gate_to_start.p99_ns > 15 * MS);
 }
 
-/* Each mistake, where it shows: what differs from a healthy world of 60 Hz with enough images. */
+/* Each mistake, where it shows: what differs from a healthy world of 60 Hz with enough images. The
+ * table is docs/pacing.md's. */
 static void each_planted_bug_is_caught(void **data)
 {
     (void)data;
     static const struct {
         enum tp_world_bug bug;
         unsigned images;
-        bool no_board, early_fences;
+        bool no_board, early_fences, mailbox;
         enum tp_world_fault fault;
         uint32_t per_mille;
         unsigned late_refreshes;
-        int64_t cost_us, lead_ns;
-        uint32_t cap_mhz;
+        int64_t cost_us, other_us, lead_ns;
+        uint32_t cap_mhz, refresh_mhz, slowest_mhz;
         unsigned pipeline;
+        bool off;
     } bugs[] = {
         {TP_BUG_NOTE_AFTER_FLIP, 2, .no_board = true},
         {TP_BUG_FREE_ON_RELEASE, 2},
         {TP_BUG_WAIT_AFTER_BOOKING, 3, .cost_us = 15000},
         {TP_BUG_FIRST_FREE_SLOT, 3},
         {TP_BUG_FENCE_DROPPED, 3, .no_board = true, .early_fences = true},
-        {TP_BUG_HANDED_OUT_AT_BOUND, 2, false, false, TP_FAULT_LATE_FENCE, 100, 6},
+        {TP_BUG_HANDED_OUT_AT_BOUND, 2, .fault = TP_FAULT_LATE_FENCE, .per_mille = 100,
+            .late_refreshes = 6},
         {TP_BUG_RELEASED_AT_PUBLISH, 2},
-        {TP_BUG_NO_QUARANTINE, 3, false, false, TP_FAULT_SERVER_CRASH, 20, .pipeline = 2},
+        {TP_BUG_NO_QUARANTINE, 3, .fault = TP_FAULT_SERVER_CRASH, .per_mille = 20, .pipeline = 2},
         {TP_BUG_FENCE_LEAKED, 4},
         {TP_BUG_FENCE_CLOSED_TWICE, 4},
         {TP_BUG_WAKEUP_LOST, 2},
-        {TP_BUG_TWO_IN_A_REFRESH, 4, .cost_us = 4000},
+        {TP_BUG_TWO_IN_A_REFRESH, 4, .cost_us = 4000, .off = true},
         {TP_BUG_GRID_AT_VBLANK, 4, .cost_us = 14500, .lead_ns = 3 * MS},
         {TP_BUG_BOARD_FREE_TOO_EARLY, 3, .early_fences = true},
         {TP_BUG_CAP_IN_MILLISECONDS, 4, .cap_mhz = 45000},
+        {TP_BUG_WHOLE_NANOSECONDS, 4, .cap_mhz = 45000, .refresh_mhz = 120000,
+            .slowest_mhz = 48000},
+        {TP_BUG_GENERATION_IGNORED, 3, .fault = TP_FAULT_SERVER_CRASH, .per_mille = 20,
+            .pipeline = 2, .cost_us = 4000},
+        {TP_BUG_DROPPED_SUCCESSOR_RELEASES, 4, .cost_us = 5000, .other_us = 26000,
+            .lead_ns = 8 * MS, .mailbox = true, .off = true},
     };
     assert_int_equal(sizeof bugs / sizeof *bugs, TP_BUGS - 1);
     for (unsigned i = 0; i < sizeof bugs / sizeof *bugs; i++)
         for (int planted = 0; planted < 2; planted++) {
-            struct tp_world_cost cost = cost_of(bugs[i].cost_us > 0 ? bugs[i].cost_us : 8000);
-            struct tp_world_config c = config(&cost, 10000);
+            int64_t us = bugs[i].cost_us > 0 ? bugs[i].cost_us : 8000;
+            int64_t other_us = bugs[i].other_us > 0 ? bugs[i].other_us : us;
+            const struct tp_world_cost costs[] = {cost_of(us), cost_of(other_us)};
+            struct tp_world_config c = config(costs, 10000);
+            c.n_costs = 2;
             c.bug = planted ? bugs[i].bug : TP_BUG_NONE;
             c.images = bugs[i].images;
             c.pipeline = bugs[i].pipeline > 0 ? bugs[i].pipeline : 1;
             c.no_board = bugs[i].no_board;
             c.early_fences = bugs[i].early_fences;
+            c.mailbox = bugs[i].mailbox;
             c.per_mille[bugs[i].fault] = bugs[i].per_mille;
             if (bugs[i].late_refreshes > 0)
                 c.late_refreshes = bugs[i].late_refreshes;
@@ -399,14 +438,20 @@ static void each_planted_bug_is_caught(void **data)
                 c.lead_ns = bugs[i].lead_ns;
             if (bugs[i].cap_mhz > 0)
                 c.gate = (struct tp_gate_settings){TP_GATE_CAP, bugs[i].cap_mhz};
-            if (bugs[i].bug == TP_BUG_TWO_IN_A_REFRESH)
+            if (bugs[i].refresh_mhz > 0)
+                c.refresh_mhz = bugs[i].refresh_mhz;
+            c.slowest_mhz = bugs[i].slowest_mhz;
+            if (bugs[i].off)
                 c.gate.mode = TP_GATE_OFF;
             assert_int_equal(tp_world_run(&c, &result, NULL), 0);
             if (planted && !*result.broken)
-                fail_msg("bug %u is not caught", bugs[i].bug);
+                fail_msg("%s: is not caught", tp_world_bug_names[bugs[i].bug]);
             if (!planted && *result.broken)
-                fail_msg("where bug %u is planted it is no healthy world: %s", bugs[i].bug,
-                    result.broken);
+                fail_msg("where it is planted it is no healthy world: %s: %s",
+                    tp_world_bug_names[bugs[i].bug], result.broken);
+            if (planted)
+                printf("| %s | %s | %llu |\n", tp_world_bug_names[bugs[i].bug], result.broken,
+                    (unsigned long long)(result.frames + result.drops));
         }
 }
 
@@ -615,6 +660,7 @@ int main(void)
         cmocka_unit_test(a_gpu_that_waits_needs_fewer_images),
         cmocka_unit_test(without_a_board_notes_are_enough),
         cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
+        cmocka_unit_test(whoever_is_killed_at_any_event_nothing_tears_or_hangs),
         cmocka_unit_test(equal_seeds_are_equal_runs),
         cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
         cmocka_unit_test(waiting_after_booking_eats_the_period),

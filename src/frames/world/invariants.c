@@ -1,0 +1,229 @@
+/* What must hold (frame-path's invariants), after every event and of a run as a whole. That no
+ * write overlaps a scan-out is seen where one of them begins. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "frames/pace/cap.h"
+#include "frames/world/internal.h"
+#include "frames/world/oracle.h"
+
+#define GATE_OPEN_NS 1000000 /* from there to the frame's start, at most */
+#define FEW_FRAMES 1000u     /* too few to speak of a rate */
+#define STILL_NS INT64_C(15000000000) /* longer than a frame may cost */
+/* Sleeps that end late, and the hops between processes. */
+#define SLACK_NS 1000000
+
+void broken(struct world *w, const char *fmt, ...)
+{
+    va_list args;
+    if (w->over)
+        return;
+    va_start(args, fmt);
+    vsnprintf(w->out->broken, sizeof w->out->broken, fmt, args);
+    va_end(args);
+    w->over = true;
+}
+
+static int64_t period_of(uint32_t mhz)
+{
+    return INT64_C(1000000000000) / mhz;
+}
+
+static int64_t dearest(const struct tp_world_config *c)
+{
+    int64_t most = 0;
+    for (size_t i = 0; i < c->n_costs; i++)
+        most = max_ns(most, c->costs[i].cpu_ns + c->costs[i].gpu_ns);
+    return most + c->compositor_ns;
+}
+
+/* Nothing goes wrong by chance: what is late is always so. */
+static bool is_steady(const struct tp_world_config *c)
+{
+    for (unsigned i = 0; i < TP_FAULTS; i++)
+        if (c->per_mille[i] > 0 && !(i == TP_FAULT_LATE_FENCE && c->per_mille[i] == 1000))
+            return false;
+    return c->strike_event == 0;
+}
+
+static unsigned late_refreshes(const struct tp_world_config *c)
+{
+    return c->per_mille[TP_FAULT_LATE_FENCE] > 0 ? c->late_refreshes : 0;
+}
+
+/* ⌈H/T⌉, for how long an image is away from its instant of the grid. */
+unsigned tp_world_images(const struct tp_world_config *c)
+{
+    int64_t period = period_of(c->refresh_mhz);
+    int64_t cost = (dearest(c) + period - 1) / period;
+    int64_t away = (cost + c->pipeline + 1 + late_refreshes(c)) * period + c->lead_ns;
+    return (unsigned)((away + c->callback_ns + period - 1) / period);
+}
+
+void start_invariants(struct world *w)
+{
+    const struct tp_world_config *c = w->c;
+    w->steady = is_steady(c);
+    /* A panel may have gone over to 60 Hz unseen: a quarantine is as long. */
+    w->slowest_ns = period_of(c->slowest_mhz > 0 ? c->slowest_mhz : c->refresh_mhz);
+    w->slowest_ns = max_ns(w->slowest_ns, period_of(60000));
+    w->paced = c->policy == TP_POLICY_GATE &&
+        (c->gate.mode == TP_GATE_VSYNC || c->gate.mode == TP_GATE_CAP);
+    w->fits = w->steady && w->paced && c->slowest_mhz == 0 && !c->mailbox &&
+        c->images >= tp_world_images(c) && dearest(c) <= period_of(c->refresh_mhz) * 9 / 10;
+}
+
+/* --- after every event --- */
+
+/* Whoever has a descriptor is known, and there are no others. */
+static void check_fences(struct world *w)
+{
+    const struct guest *g = &w->guest;
+    struct tp_slots_counts slots;
+    struct tp_notes_counts notes = {0};
+    if (!g->slots)
+        return;
+    tp_slots_counts(g->slots, &slots);
+    if (w->server.notes)
+        tp_notes_counts(w->server.notes, &notes);
+    unsigned n = slots.fences + notes.fences + g->got.image.n_fences + w->n_completions +
+        w->n_carried + w->n_early;
+    for (unsigned i = 0; i < g->n_jobs; i++)
+        n += g->jobs[(g->first_job + i) % JOBS].n_fences;
+    if (n != w->n_fences)
+        broken(w, "%u fences are open, and %u are somebody's", w->n_fences, n);
+}
+
+/* An acquire waits for the game's own work, for its schedule, or for who is away. */
+static bool is_excused(const struct world *w)
+{
+    const struct guest *g = &w->guest;
+    const struct frame *last = &w->frames[(g->frame - 1) % FRAMES];
+    bool gate = g->acquire.plans > 0 && g->wait.until_ns == g->acquire.plan.start_ns;
+    return gate || g->running || !w->server.ticks || w->compositor.away ||
+        w->now < w->compositor.stalled_until || w->now < g->reads_from ||
+        (g->frame > 0 && last->commit > w->now);
+}
+
+/* Nobody waits for more than the panel's way once all are there. */
+static void check_hang(struct world *w)
+{
+    const struct tp_world_config *c = w->c;
+    struct watch *h = &w->watch;
+    if (w->guest.state != ACQUIRES || h->frame != w->guest.frame + 1) {
+        h->waited = 0;
+        h->frame = w->guest.state == ACQUIRES ? w->guest.frame + 1 : 0;
+    } else if (!h->excused) {
+        h->waited += w->now - h->at;
+    }
+    h->at = w->now;
+    h->excused = is_excused(w);
+    int64_t way = (int64_t)(c->pipeline + 2) * w->slowest_ns;
+    int64_t most = way + late_refreshes(c) * w->slowest_ns + SLACK_NS;
+    if (c->per_mille[TP_FAULT_SILENT_FENCE] > 0) /* and then a blank goes that way */
+        most += TP_NOTES_SILENCE_NS + way;
+    if (c->no_board) /* a note is lost: one bounded wait */
+        most += max_ns(TP_SLOTS_INCIDENT_NS, way);
+    if (h->waited > most)
+        broken(w, "an acquire hangs: %.1f ms for nobody's work", (double)h->waited / 1e6);
+}
+
+/* Whatever is away comes back, and frames go on. */
+static void check_still(struct world *w)
+{
+    struct watch *h = &w->watch;
+    uint64_t frames = w->out->frames + w->out->drops;
+    if (frames != h->frames || h->frames_at == 0) {
+        h->frames = frames;
+        h->frames_at = w->now;
+    } else if (w->now - h->frames_at > STILL_NS) {
+        broken(w, "no frame has been shown for %.1f s", (double)(w->now - h->frames_at) / 1e9);
+    }
+}
+
+void check_event(struct world *w)
+{
+    check_fences(w);
+    check_hang(w);
+    check_still(w);
+}
+
+/* A cap's clock by itself, of which nothing is lost behind the point: no frame is before it. */
+static void check_clock(struct world *w, int64_t gate_ns)
+{
+    uint32_t cap = w->c->gate.cap_mhz;
+    if (!w->steady || !w->paced || w->c->slowest_mhz == 0 || cap == 0 || cap > w->c->refresh_mhz)
+        return;
+    tp_fine period = tp_cap_period(cap), next = w->clock + period;
+    bool first = w->clock == 0;
+    if (!first && gate_ns < tp_fine_ns(next) - 1)
+        broken(w, "a frame is %lld ns before its cap's clock",
+            (long long)(tp_fine_ns(next) - gate_ns));
+    w->clock = first || tp_fine_of(gate_ns) - next > period / 2 ? tp_fine_of(gate_ns) : next;
+}
+
+void check_acquired(struct world *w, const struct frame *f)
+{
+    struct tp_slots_counts n;
+    if (w->c->release && w->guest.got.image.n_fences == 0 && w->images[f->image].uses > 0)
+        broken(w, "an image is handed out that the panel may read");
+    if (w->steady && f->acquired - f->gate > GATE_OPEN_NS)
+        broken(w, "a frame waited after its gate was open");
+    tp_slots_counts(w->guest.slots, &n);
+    if (w->steady && n.release_timeouts > 0 && late_refreshes(w->c) == 0)
+        broken(w, "a release was waited for past the bound");
+    check_clock(w, f->gate);
+}
+
+void check_shown(struct world *w, int64_t sequence, int64_t wanted, int64_t stay)
+{
+    const struct tp_world_config *c = w->c;
+    struct tp_gate_counts n;
+    uint32_t cap = c->gate.cap_mhz > 0 ? c->gate.cap_mhz : c->refresh_mhz;
+    if (!w->fits)
+        return;
+    tp_gate_counts(w->guest.gate, &n);
+    int64_t lock = tp_cap_lock(cap, period_of(c->refresh_mhz)), least = c->refresh_mhz / cap;
+    if (sequence > wanted || n.gate_late > 0)
+        broken(w, "a frame that fits is late");
+    else if (lock > 0 ? stay != lock : stay < least || stay > least + 1)
+        broken(w, "a frame stayed for %lld refreshes", (long long)stay);
+    else if (n.judged > 0 && w->out->repeats > 0)
+        broken(w, "an old frame is shown again");
+}
+
+/* --- of a run --- */
+
+static double rate_of(const struct tp_world_result *o)
+{
+    return o->span_ns > 0 ? (double)(o->frames - 1) / ((double)o->span_ns / 1e9) : 0;
+}
+
+/* With too few images the rate is what the best schedule has. */
+static void check_few(struct world *w)
+{
+    const struct tp_world_config *c = w->c;
+    struct tp_oracle o;
+    if (dearest(c) > period_of(c->refresh_mhz) * 9 / 10 || tp_oracle_run(c, &o, NULL) < 0)
+        return;
+    if (rate_of(w->out) < o.fps * 0.99)
+        broken(w, "with %u images there are %.2f frames a second of %.2f", c->images,
+            rate_of(w->out), o.fps);
+}
+
+void check_run(struct world *w)
+{
+    const struct tp_world_config *c = w->c;
+    const struct tp_world_result *o = w->out;
+    uint32_t cap = c->gate.cap_mhz;
+    int64_t period = period_of(c->refresh_mhz);
+    if (*o->broken || o->frames < FEW_FRAMES)
+        return;
+    if (w->steady && w->paced && c->slowest_mhz == 0 && !w->fits && c->release)
+        check_few(w);
+    if (!w->fits || cap == 0 || cap >= c->refresh_mhz || tp_cap_lock(cap, period) > 0)
+        return;
+    double exact = (double)(o->frames - 1) * 1e12 / cap, off = (double)o->span_ns - exact;
+    if (off > 0.0001 * exact + (double)period || off < -0.0001 * exact - (double)period)
+        broken(w, "a cap is not exact");
+}
