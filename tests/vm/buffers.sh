@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Part of inside.sh: real dma-bufs and sync files: buffers_test.c on vkms and on ours, release_test.c.
+# Part of inside.sh: real dma-bufs and sync files: buffers_test.c on vkms and on ours, release_test.c, fence_test.c.
 buffers_programs=$(dirname "$TURNPIKE")/tests/vm
 
 # Each test of a program is a check of its own.
@@ -20,3 +20,4 @@ buffers_checks 'dma-bufs on ours' "$TURNPIKE" play --size 320x240 --overlays 1 -
     env TURNPIKE_TEST_CARD=/dev/dri/card0 TURNPIKE_TEST_OTHER="$TP_TMP/vkms-card" \
     "$buffers_programs/vm_buffers_test"
 buffers_checks 'releases' "$buffers_programs/vm_release_test"
+buffers_checks "the driver's fences" "$buffers_programs/vm_fence_test"
