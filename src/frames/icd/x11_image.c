@@ -26,6 +26,10 @@ static int add_dmabuf(struct tp_x11_link *l, const struct tp_x11_window *w,
     uint8_t n = (uint8_t)from->n_planes;
     xcb_void_cookie_t asked;
 
+    /* Without a modifier the request has neither an offset nor room for long rows. */
+    if (from->modifier == DRM_FORMAT_MOD_INVALID &&
+        (n != 1 || o[0] != 0 || p[0] > UINT16_MAX || from->bytes > UINT32_MAX))
+        return -EOPNOTSUPP;
     for (uint32_t i = 0; i < n; i++) {
         fds[i] = fcntl(from->fd, F_DUPFD_CLOEXEC, 0); /* xcb closes them */
         if (fds[i] < 0) {
