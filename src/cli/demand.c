@@ -80,7 +80,8 @@ static void lack(struct tp_buf *out, const char *what)
 static void look_for_extensions(const struct vulkan *v, struct tp_buf *out)
 {
     uint32_t n = 0;
-    PFN_vkEnumerateDeviceExtensionProperties enumerate = CALL(v, EnumerateDeviceExtensionProperties);
+    PFN_vkEnumerateDeviceExtensionProperties enumerate =
+        CALL(v, EnumerateDeviceExtensionProperties);
 
     enumerate(v->device, NULL, &n, NULL);
     VkExtensionProperties *all = tp_calloc(n + 1, sizeof *all);

@@ -207,8 +207,7 @@ static int choose_driver(struct play *p, struct tp_error *e)
     if (!c || !c->vulkan)
         return 0;
     char *server = tp_join(p->folder, "drm");
-    int r =
-        tp_demand_driver(c->name, &p->a->guest, p->manifest, server, &p->compositor_driver, e);
+    int r = tp_demand_driver(c->name, &p->a->guest, p->manifest, server, &p->compositor_driver, e);
     free(server);
     return r;
 }

@@ -1,5 +1,6 @@
-/* The driver's fences (icd/fence.h) with real ones: what a dma-buf knows of its readers, by which an
- * acquire with TURNPIKE_RELEASE_WAIT=implicit waits, and sync files that are waited for together. */
+/* The driver's fences (icd/fence.h) with real ones: what a dma-buf knows of its readers, by which
+ * an acquire with TURNPIKE_RELEASE_WAIT=implicit waits, and sync files that are waited for
+ * together. */
 #include <linux/dma-buf.h>
 #include <pthread.h>
 #include <setjmp.h>

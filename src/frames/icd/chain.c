@@ -33,7 +33,8 @@ static size_t rounded(size_t bytes)
     return (bytes + to - 1) / to * to;
 }
 
-/* Those of unknown size cannot be copied: the others are linked past ours, in the caller's memory. */
+/* Those of unknown size cannot be copied: the others are linked past ours, in the caller's memory.
+ */
 static void relink(VkBaseOutStructure *first, bool (*leaves_out)(VkStructureType type),
     const VkBaseInStructure *last, struct tp_chain *out)
 {

@@ -19,7 +19,8 @@ struct object {
     VkBool32 signaled;
 };
 
-static struct object physical = {.loader = {ICD_LOADER_MAGIC}}, queue = {.loader = {ICD_LOADER_MAGIC}};
+static struct object physical = {.loader = {ICD_LOADER_MAGIC}},
+                     queue = {.loader = {ICD_LOADER_MAGIC}};
 
 static VkResult make(void *out, VkDeviceSize bytes)
 {
@@ -42,8 +43,8 @@ static struct object *of(const void *handle)
 }
 
 #define DO(type, name, ...) static VKAPI_ATTR type VKAPI_CALL name(__VA_ARGS__)
-#define OWNER   void *owner __attribute__((unused))
-#define REST    const VkAllocationCallbacks *rest __attribute__((unused))
+#define OWNER void *owner __attribute__((unused))
+#define REST const VkAllocationCallbacks *rest __attribute__((unused))
 
 /* Made without a size, and ended. */
 #define MAKES(name, info, handle)                                                                  \
@@ -247,7 +248,10 @@ static const struct {
     const char *name;
     PFN_vkVoidFunction function;
 } functions[] = {
-#define HAS(name, function) {"vk" name, (PFN_vkVoidFunction)(function)}
+#define HAS(name, function)                                                                        \
+    {                                                                                              \
+        "vk" name, (PFN_vkVoidFunction)(function)                                                  \
+    }
     HAS("CreateInstance", create_instance),
     HAS("DestroyInstance", destroy_dispatchable),
     HAS("EnumerateInstanceExtensionProperties", enumerate_instance_extensions),

@@ -7,7 +7,7 @@ turnpike=$1 client=$2 icd=$(realpath "$3") driver=$(realpath "$4") symbols=$5
 shift 5
 run=("$@" "$client")
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+trap '[[ -z ${server-} ]] || kill "$server" 2>/dev/null; rm -rf "$dir"' EXIT
 failed=0
 unset DISPLAY WAYLAND_DISPLAY TURNPIKE_SOCKET VK_DRIVER_FILES VK_ICD_FILENAMES
 export TURNPIKE_DRIVER=$driver XDG_RUNTIME_DIR=$dir TURNPIKE_LOG=$dir/log LD_LIBRARY_PATH=$dir/lib
@@ -32,7 +32,7 @@ has() { # surfaces, sorted
 lack() { # compiler, names...
     local gcc=$1
     shift
-    rm -rf "$dir/lib"
+    rm -rf "${dir:?}/lib"
     mkdir "$dir/lib"
     for name; do
         "$gcc" -shared -nostdlib -x c /dev/null -Wl,-soname,"$name" -o "$dir/lib/$name" || exit 2
@@ -41,7 +41,7 @@ lack() { # compiler, names...
 # The machine's own are not there for another processor: some with all names that are asked for.
 give() { # compiler, what names them
     local name library
-    rm -rf "$dir/lib"
+    rm -rf "${dir:?}/lib"
     mkdir "$dir/lib"
     while read -r name library; do
         case $name in
@@ -84,12 +84,13 @@ is 'and none of their surfaces are there' has ''
 
 # On the screen, with the server of this machine's own processor.
 lack "$gcc"
-coproc SERVER { exec env -u LD_LIBRARY_PATH "$turnpike" serve --size 320x240 --socket "$dir/turnpike-0" 2>&1; }
+env -u LD_LIBRARY_PATH "$turnpike" serve --size 320x240 --socket "$dir/turnpike-0" >"$dir/serve" 2>&1 &
+server=$!
 for ((i = 0; i < 100; i++)); do
     [[ -S $dir/turnpike-0 ]] && break
     sleep 0.1
 done
 is 'it shows pictures on the screen' shows display 30
-kill "$SERVER_PID"
-wait "$SERVER_PID" 2>/dev/null
+kill "$server"
+wait "$server" 2>/dev/null
 exit $failed

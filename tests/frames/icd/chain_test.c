@@ -31,8 +31,8 @@ static bool leaves_out(VkStructureType type)
 
 static struct structs *make(void)
 {
-    struct structs *s = mmap(
-        NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct structs *s =
+        mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     assert_true(s != MAP_FAILED);
     s->first.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -83,8 +83,8 @@ static void a_chain_with_nothing_to_leave_out_is_itself(void **state)
 static void what_is_before_them_is_copied_whole_and_what_is_behind_is_not(void **state)
 {
     struct structs *s = make();
-    const void *first = chain(
-        s, (void *[]){&s->id, &s->first, &s->second, &s->wait, &s->third, &s->newer, NULL});
+    const void *first =
+        chain(s, (void *[]){&s->id, &s->first, &s->second, &s->wait, &s->third, &s->newer, NULL});
     struct tp_chain c;
 
     (void)state;
@@ -117,8 +117,7 @@ static void a_chain_of_nothing_else_is_none(void **state)
 static void behind_one_of_a_size_that_nobody_knows_they_are_unlinked_for_a_time(void **state)
 {
     struct structs *s = make();
-    const void *first =
-        chain(s, (void *[]){&s->id, &s->newer, &s->wait, &s->third, NULL});
+    const void *first = chain(s, (void *[]){&s->id, &s->newer, &s->wait, &s->third, NULL});
     struct structs before = *s;
     struct tp_chain c;
 
