@@ -9,8 +9,7 @@
  *   CRASH=n   the server ends n times at any moment  CAP=n     room for messages
  *   SILENT=1  the panel may say nothing for ever     ASK=1     states are asked for at the bound
  *   LEAD=1    the latch comes before the refresh
- *   SLEEPY=1  the ICD's reading thread may sleep through a whole restart of the server
- *   UNMET=1   a server may come and go before the ICD has connected to it
+ *   ALONE=1   the ICD may give up on the server that went
  *   BUG_...   a planted mistake
  */
 #ifndef N
@@ -40,11 +39,8 @@
 #ifndef ASK
 #define ASK 0
 #endif
-#ifndef SLEEPY
-#define SLEEPY 0
-#endif
-#ifndef UNMET
-#define UNMET 0
+#ifndef ALONE
+#define ALONE 0
 #endif
 #ifndef CAP
 #define CAP 2
@@ -77,6 +73,7 @@
 #define UP 0    /* connected to the server that runs */
 #define STALE 1 /* to one that has ended; not noticed yet */
 #define LOST 2  /* tp_slots_disconnected */
+#define NOBODY 3 /* tp_slots_alone */
 
 #define M_REG 0 /* messages */
 #define M_PENDING 1
@@ -125,6 +122,7 @@ byte word[N]; /* the board, as it maps it */
 byte place[N], quarantine[N], rank[N];
 byte registration[N] = KNOWN;
 bit presented[N], unheard[N];
+bit doubt[N]; /* it came back, and the server was not seen to be there since */
 byte low[N];
 bit low_known[N] = 1;
 bit low_current[N], spent[N], incomplete[N], fenced_known[N], open[N];
@@ -135,7 +133,7 @@ bit asleep, woken, drained;
 #define has_word(i) (BOARD && conn != LOST && registration[i] == KNOWN && word[i] != GONE)
 /* tp_slot_panel */
 #define panel(i)                                                                                   \
-    ((conn == LOST || registration[i] == UNKNOWN) -> FREE :                                        \
+    ((conn == LOST || conn == NOBODY || registration[i] == UNKNOWN) -> FREE :                      \
     (has_word(i) -> word[i] :                                                                      \
     ((BOARD && registration[i] == KNOWN && presented[i]) -> REPLACED :                             \
     (unheard[i] -> REPLACED :                                                                      \
@@ -557,7 +555,7 @@ active proctype end()
     bit orderly;
 
     do
-    :: atomic { up && crashes < CRASH && (UNMET || conn != LOST) ->
+    :: atomic { up && crashes < CRASH ->
         crashes++;
         if
         :: orderly = 1 /* tp_notes_destroy: forget takes the words back */
@@ -595,7 +593,7 @@ active proctype end()
             fi
         }
       }
-    :: atomic { !up && (SLEEPY || conn != STALE) -> up = 1 }
+    :: atomic { !up -> up = 1 }
     od
 }
 #endif
@@ -608,12 +606,19 @@ active proctype end()
         back[i] = 0; place[i] = IDLE; woken = asleep; DIRTY                                             \
         if                                                                                         \
         :: conn == LOST -> quarantine[i] = LOST_QUARANTINE(i)                                      \
-        :: else                                                                                    \
+        :: else -> doubt[i] = (CRASH > 0)                                                          \
         fi }
 #ifdef BUG_DRAINED_ONCE
 #define DIRTY
 #else
-#define DIRTY drained = 0;
+#define DIRTY drained = BOARD; /* whose words need no reading of the socket */
+#endif
+#ifdef BUG_BOARD_UNLOOKED
+#define doubtful 0
+#elif N > 2
+#define doubtful (doubt[0] || doubt[1] || doubt[2])
+#else
+#define doubtful (doubt[0] || doubt[1])
 #endif
 #ifdef BUG_BACK_WITHOUT_QUARANTINE
 #define LOST_QUARANTINE(i) quarantine[i]
@@ -627,6 +632,26 @@ active proctype end()
 #else
 #define QUARANTINE (D + 2)
 #endif
+
+/* quarantine: what may be on the panel by the doing of a server of which nothing was heard */
+inline quarantine_unheard()
+{
+    j = 0;
+    do
+    :: j < N ->
+        if
+#ifdef BUG_DOUBT_FORGOTTEN
+        :: place[j] == HELD -> quarantine[j] = QUARANTINE
+#else
+        :: place[j] == HELD || doubt[j] -> quarantine[j] = QUARANTINE
+#endif
+        :: else
+        fi;
+        doubt[j] = 0; j++
+    :: else -> break
+    od;
+    j = 0
+}
 
 active proctype ears()
 {
@@ -694,8 +719,7 @@ active proctype ears()
         do
         :: j < N ->
             if
-            :: registration[j] != UNKNOWN && place[j] != ACQUIRED &&
-               (place[j] == HELD || panel(j) != FREE) -> quarantine[j] = QUARANTINE
+            :: place[j] == IDLE && panel(j) != FREE -> quarantine[j] = QUARANTINE
             :: else
             fi;
             fds[j] = fds[j] - fence[j] - old_fence[j]; fence[j] = 0; old_fence[j] = 0;
@@ -709,11 +733,15 @@ active proctype ears()
         :: j < N -> registration[j] = UNKNOWN; j++
         :: else -> break
         od;
+        quarantine_unheard();
         conn = LOST; woken = asleep;
         j = 0; w = 0; x = 0; l = 0; f = 0; c = 0
       }
     /* greet, connected, tp_slots_register */
     :: d_step { conn == LOST && up ->
+#ifndef BUG_MET_ALL
+        quarantine_unheard();
+#endif
         conn = UP; j = 0;
         do
         :: j < N ->
@@ -727,6 +755,11 @@ active proctype ears()
         od;
         j = 0; woken = asleep
       }
+#endif
+#if ALONE
+    :: atomic { conn == LOST && !up -> conn = NOBODY; woken = asleep }
+    /* try_connect, expect */
+    :: d_step { conn == NOBODY && up -> quarantine_unheard(); conn = LOST; woken = asleep }
 #endif
     od
 }
@@ -744,6 +777,7 @@ active proctype ears()
             fi;                                                                                    \
             fds[i] = fds[i] - old_fence[i];                                                        \
             fence[i] = 0; old_fence[i] = 0; place[i] = ACQUIRED; quarantine[i] = 0;                \
+            doubt[i] = 0;                                                                          \
             spent[i] = LOW_KEPT; incomplete[i] = 0; open[i] = 0;                                          \
             count_fds(i)                                                                           \
         };                                                                                         \
@@ -788,12 +822,26 @@ choose:
     :: drained
     /* tp_scanout_drain: to the end, which may be that of the connection */
     :: atomic { !drained && empty(wire) && conn != STALE -> drained = 1 }
+#if CRASH > 0
+    /* tp_scanout_look, tp_slots_assured; else drain: ears */
+    :: atomic { doubtful && (conn == UP
+#ifdef BUG_ALONE_UNLOOKED
+        || conn == NOBODY
+#elif ALONE
+        || (conn == NOBODY && !up)
+#endif
+        ) -> doubt[0] = 0; doubt[1] = 0
+#if N > 2
+        ; doubt[2] = 0
+#endif
+      }
+#endif
     fi;
     /* tp_slots_choose: any of those that are ready */
     atomic {
         asleep = 0; woken = 0; first = NONE; on_fence = NONE; on_clock = NONE; seen = REST;
         if
-        :: !drained -> goto choose
+        :: !drained || doubtful -> goto choose
         :: else
         fi;
         if

@@ -101,27 +101,49 @@ static VkResult signal(
 
 /* --- getting one --- */
 
+/* False: what the connection has to say comes first. */
+static bool is_assured(struct tp_icd_swapchain *c)
+{
+    if (!c->watch || !tp_slots_doubtful(c->slots))
+        return true;
+    if (tp_scanout_look(c->watch))
+        return false;
+    tp_slots_assured(c->slots);
+    return true;
+}
+
+/* Takes what the connection has to say. The lock is given up meanwhile. True: nothing else was
+ * heard since, so that all of it counts. */
+static bool drain(struct tp_icd_swapchain *c)
+{
+    uint32_t count = atomic_load(&c->waker.count);
+
+    pthread_mutex_unlock(&c->lock);
+    tp_scanout_drain(c->scanout);
+    pthread_mutex_lock(&c->lock);
+    if (count != atomic_load(&c->waker.count))
+        return false;
+    if (tp_scanout_look(c->watch) == -ENOTCONN)
+        tp_slots_assured(c->slots); /* no server was to be found */
+    return true;
+}
+
 /* With the lock held, which sleeps give up. *frame: the gate's. */
 static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acquired *out)
 {
     struct tp_slots_wait wait;
     struct tp_acquire a;
-    /* The board tells the truth by itself; a look at the socket is for those that it does not
-     * satisfy. */
+    /* The board tells the truth by itself, while its server lives; to read the socket is for those
+     * that it does not satisfy. */
     bool drained = !c->watch || c->board;
     bool asked = false;
 
     tp_acquire_begin(&a, c->slots, c->gate, tp_icd_now_ns(), timeout);
     for (;;) {
-        if (!drained) {
-            uint32_t count = atomic_load(&c->waker.count);
-            pthread_mutex_unlock(&c->lock);
-            tp_scanout_drain(c->scanout);
-            pthread_mutex_lock(&c->lock);
+        if (!drained || !is_assured(c)) {
             /* What the compositor has given back meanwhile may have a note before it. */
-            drained = c->board || count == atomic_load(&c->waker.count);
-            if (!drained)
-                continue;
+            drained = drain(c) || c->board;
+            continue;
         }
         VkResult state = tp_icd_swapchain_state(c);
         if (state != VK_SUCCESS)

@@ -27,25 +27,35 @@ static const struct tp_board_view *board_of(const struct tp_scanout *c)
 
 /* --- the connection --- */
 
+/* There is no server, or none that has said hello, and one is hoped for. */
+static void expect(struct tp_scanout *c)
+{
+    c->hope_ns = tp_icd_now_ns() + HOPE_NS;
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
+        w->sock = -1;
+        w->events->disconnected(w->data, false);
+    }
+}
+
 static void lose(struct tp_scanout *c)
 {
     int64_t now = tp_icd_now_ns();
+    int sock = c->sock;
 
-    if (c->sock < 0)
+    if (sock < 0)
         return;
-    close(c->sock);
     c->sock = -1;
     c->retry_ns = now + RETRY_NS;
     tp_scanout_drop_unsent(c);
-    if (!c->greeted)
-        return;
-    c->greeted = false;
-    c->hope_ns = now + HOPE_NS;
-    c->n_timelines = 0;
-    for (struct tp_scanout_watch *w = c->watches; w; w = w->next)
-        w->events->disconnected(w->data, false);
-    tp_board_close(&c->board);
-    c->board = (struct tp_board_view){0};
+    if (c->greeted) {
+        c->greeted = false;
+        c->n_timelines = 0;
+        expect(c);
+        tp_board_close(&c->board);
+        c->board = (struct tp_board_view){0};
+    }
+    close(
+        sock); /* nobody looks at it any more: each was told, with the lock that is held for that */
 }
 
 static void try_connect(struct tp_scanout *c)
@@ -64,7 +74,16 @@ static void try_connect(struct tp_scanout *c)
         tp_frame_send_now(c->sock, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0)) {
         close(c->sock);
         c->sock = -1;
+        return;
     }
+    if (!c->hope_ns) /* what the compositor gives back may be on its panel already */
+        expect(c);
+}
+
+static void tell_connected(struct tp_scanout *c, struct tp_scanout_watch *w)
+{
+    w->sock = c->sock;
+    w->events->connected(w->data, c->capabilities, board_of(c));
 }
 
 static void connected(struct tp_scanout *c)
@@ -78,7 +97,7 @@ static void connected(struct tp_scanout *c)
             tp_scanout_send_setting(c, TP_SETTING_GATE, s->gate.mode);
     }
     for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
-        w->events->connected(w->data, c->capabilities, board_of(c));
+        tell_connected(c, w);
         for (unsigned i = 0; i < w->n_images; i++) {
             if (w->images[i].fd >= 0)
                 tp_scanout_send_registration(w, i);
@@ -287,7 +306,9 @@ void tp_scanout_destroy(struct tp_scanout *c)
 static void tell_what_is_known(struct tp_scanout *c, struct tp_scanout_watch *w)
 {
     if (c->greeted)
-        w->events->connected(w->data, c->capabilities, board_of(c));
+        tell_connected(c, w);
+    else if (c->hope_ns)
+        w->events->disconnected(w->data, false);
     for (unsigned i = 0; i < c->n_timelines; i++)
         w->events->timeline(w->data, &c->timelines[i]);
     for (unsigned i = 1; i < 4; i++) {
@@ -321,6 +342,7 @@ int tp_scanout_watch(struct tp_scanout *c, unsigned n_slots, const struct tp_sca
     w->connection = c;
     w->events = events;
     w->data = data;
+    w->sock = -1;
     w->n_images = n_slots;
     for (unsigned i = 0; i < n_slots; i++)
         w->images[i].fd = -1;
@@ -397,7 +419,21 @@ void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *nam
 void tp_scanout_drain(struct tp_scanout *c)
 {
     pthread_mutex_lock(&c->lock);
+    if (c->sock < 0 && !c->hope_ns) {
+        try_connect(c);
+        if (c->sock >= 0)
+            tp_loop_wake(c->loop);
+    }
     if (c->sock >= 0)
         drain(c);
     pthread_mutex_unlock(&c->lock);
+}
+
+int tp_scanout_look(const struct tp_scanout_watch *w)
+{
+    struct pollfd p = {.fd = w->sock};
+
+    if (p.fd < 0)
+        return -ENOTCONN;
+    return poll(&p, 1, 0) ? -EPIPE : 0;
 }

@@ -24,7 +24,8 @@ struct tp_scanout_watch;
 struct tp_scanout_events {
     /* The server is there. The board (NULL: none) stays until disconnected has returned. */
     void (*connected)(void *data, uint64_t capabilities, const struct tp_board_view *board);
-    /* The server went. for_good: nothing is expected of it any more. */
+    /* The server went, or one has come that has not said yet what it is. for_good: nothing is
+     * expected of it any more. */
     void (*disconnected)(void *data, bool for_good);
     /* This image is about to be registered under this name. */
     void (*registering)(void *data, unsigned slot, const struct tp_buffer_name *name);
@@ -52,7 +53,12 @@ void tp_scanout_unwatch(struct tp_scanout_watch *w);
 int tp_scanout_add(struct tp_scanout_watch *w, unsigned slot, int fd);
 /* Asks the server for the state of this buffer. */
 void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *name);
-/* Takes what has come and is not read yet, without waiting. */
+/* Takes what has come and is not read yet, without waiting. Where no server is expected, it is
+ * looked whether there is one all the same. */
 void tp_scanout_drain(struct tp_scanout *c);
+/* 0: the server's end is open, and so its board is not that of one which is gone. -EPIPE: it is not
+ * any more, and tp_scanout_drain will tell; -ENOTCONN: there is none. A system call, which waits
+ * for nothing. Unlike all else here it is called with a lock held that the events take. */
+int tp_scanout_look(const struct tp_scanout_watch *w);
 
 #endif

@@ -20,6 +20,7 @@ struct tp_scanout_watch {
     struct tp_scanout_watch *next;
     const struct tp_scanout_events *events;
     void *data;
+    _Atomic int sock; /* while it is told of as connected; else -1 */
     unsigned n_images;
     struct tp_scanout_image images[];
 };

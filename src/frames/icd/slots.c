@@ -18,7 +18,9 @@ int tp_slots_create(const struct tp_slots_config *c, const struct tp_slots_ops *
     *out = NULL;
     if (c->images < 1 || c->images > TP_SLOTS_MAX)
         return -EINVAL;
-    struct tp_slots *s = tp_calloc(1, sizeof *s + c->images * sizeof *s->slots);
+    struct tp_slots *s = calloc(1, sizeof *s + c->images * sizeof *s->slots);
+    if (!s)
+        return -ENOMEM;
     s->ops = *ops;
     s->data = data;
     s->config = *c;
@@ -132,10 +134,27 @@ static void forget_notes(struct tp_slot *t)
     t->n_open = 0;
 }
 
+/* What may be on the panel by the doing of a server of which nothing was heard: what the compositor
+ * has, and what it gave back when no server was known to be there. */
+static void quarantine(struct tp_slots *s, int64_t now_ns)
+{
+    int64_t until_ns = now_ns + quarantine_ns(s);
+    for (unsigned i = 0; i < s->n; i++) {
+        struct tp_slot *t = &s->slots[i];
+        bool away = t->place == TP_PLACE_QUEUED || t->place == TP_PLACE_HELD;
+        if (s->config.release && (away || t->doubt)) {
+            t->quarantine_ns = until_ns;
+            t->ready_ns = NEVER;
+        }
+        t->doubt = false;
+    }
+    s->doubt = false;
+}
+
 void tp_slots_connected(
     struct tp_slots *s, uint64_t capabilities, const struct tp_board_view *board, int64_t now_ns)
 {
-    (void)now_ns;
+    quarantine(s, now_ns);
     s->server = TP_SERVER_UP;
     s->capabilities = capabilities;
     s->has_board = board && (capabilities & TP_CAP_BOARD);
@@ -145,16 +164,13 @@ void tp_slots_connected(
 
 static void leave_server(struct tp_slots *s, int64_t now_ns)
 {
-    int64_t until_ns = now_ns + quarantine_ns(s);
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
-        bool away = t->place == TP_PLACE_QUEUED || t->place == TP_PLACE_HELD;
-        bool known = s->server == TP_SERVER_UP && t->registration != TP_REG_NONE;
-        if (s->config.release && known && t->place != TP_PLACE_ACQUIRED &&
-            (away || tp_slot_panel(s, t) != TP_PANEL_FREE)) {
-            t->quarantine_ns = until_ns;
-            t->ready_ns = NEVER;
-        }
+        t->doubt |= t->place == TP_PLACE_IDLE && tp_slot_panel(s, t) != TP_PANEL_FREE;
+    }
+    quarantine(s, now_ns);
+    for (unsigned i = 0; i < s->n; i++) {
+        struct tp_slot *t = &s->slots[i];
         tp_slot_drop_fences(s, t, true, false);
         forget_notes(t);
         t->registration = TP_REG_NONE;
@@ -166,13 +182,15 @@ static void leave_server(struct tp_slots *s, int64_t now_ns)
 
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns)
 {
-    leave_server(s, now_ns);
+    if (s->server != TP_SERVER_LOST)
+        leave_server(s, now_ns);
     s->server = TP_SERVER_LOST;
 }
 
 void tp_slots_alone(struct tp_slots *s, int64_t now_ns)
 {
-    leave_server(s, now_ns);
+    if (s->server == TP_SERVER_UP)
+        leave_server(s, now_ns);
     s->server = TP_SERVER_NONE;
 }
 
@@ -374,6 +392,20 @@ static void given_back(struct tp_slots *s, struct tp_slot *t, int64_t now_ns)
     /* Another server may have it on its panel, of which nothing is known yet. */
     if (s->config.release && s->server == TP_SERVER_LOST)
         t->quarantine_ns = now_ns + quarantine_ns(s);
+    else
+        t->doubt = s->doubt = s->config.release;
+}
+
+bool tp_slots_doubtful(const struct tp_slots *s)
+{
+    return s->doubt;
+}
+
+void tp_slots_assured(struct tp_slots *s)
+{
+    for (unsigned i = 0; i < s->n && s->doubt; i++)
+        s->slots[i].doubt = false;
+    s->doubt = false;
 }
 
 void tp_slots_released(

@@ -12,7 +12,7 @@
  *
  * The truth is the board's; notes bring fences, and stand for the board where there is none. So
  * that nothing is judged by what is old, a caller takes what came from the compositor *first*, then
- * what came on the scan-out channel, and then acquires.
+ * what came on the scan-out channel, the server's end above all, and then acquires.
  *
  * Fences are the caller's numbers (an fd in the ICD). One that is handed in is the slots': it is
  * closed, once, by ops.close_fence, or moved to the caller that takes the image. It is waited for
@@ -75,7 +75,7 @@ struct tp_slots_config {
     unsigned pipeline;
 };
 
-/* -EINVAL: no such count of images. */
+/* -EINVAL: no such count of images; -ENOMEM. */
 int tp_slots_create(const struct tp_slots_config *c, const struct tp_slots_ops *ops, void *data,
     struct tp_slots **out);
 /* Closes the fences that it has. NULL is fine. */
@@ -84,12 +84,13 @@ void tp_slots_destroy(struct tp_slots *s);
 /* --- the server --- */
 
 /* A connection, with these capabilities in common. board: NULL: none; stays until disconnected.
- * Slots are registered with it one by one. */
+ * Slots are registered with it one by one. What the compositor has is in quarantine, and so is what
+ * came back in doubt: another server, which this one knows nothing of, may have shown it. */
 void tp_slots_connected(
     struct tp_slots *s, uint64_t capabilities, const struct tp_board_view *board, int64_t now_ns);
-/* The server's end closed, and it is tried again: what was on the panel or bound for it is in
- * quarantine (pipeline + 2 of the slowest refreshes so far, or of 60 Hz), and so is what the
- * compositor gives back until there is a server again. */
+/* The server's end closed, and it is tried again: what was on the panel or bound for it, or came
+ * back in doubt, is in quarantine (pipeline + 2 of the slowest refreshes so far, or of 60 Hz), and
+ * so is what the compositor gives back until there is a server again. From none: one is coming. */
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns);
 /* It is not tried any more: as towards no server. */
 void tp_slots_alone(struct tp_slots *s, int64_t now_ns);
@@ -121,6 +122,15 @@ void tp_slots_returned(struct tp_slots *s, unsigned slot, int64_t now_ns);
 /* The compositor gave it back; with a fence of its own reading (moved), or -1. */
 void tp_slots_released(
     struct tp_slots *s, unsigned slot, int fence, enum tp_fence_kind kind, int64_t now_ns);
+/*
+ * True: something came back since the server was last known to be there. The words of one that was
+ * killed stay as they were, while the next one's panel may read the image: before the choice the
+ * caller looks, without a lock that keeps news away, whether the server is (still) there, and says
+ * so or tells that it is not.
+ */
+bool tp_slots_doubtful(const struct tp_slots *s);
+/* The server's end was open, or none was to be found, after all that the compositor has said. */
+void tp_slots_assured(struct tp_slots *s);
 /* The compositor is gone: so is its hold on all of them. */
 void tp_slots_compositor_gone(struct tp_slots *s, int64_t now_ns);
 

@@ -313,7 +313,7 @@ void tp_slots_take(struct tp_slots *s, const struct tp_slots_choice *choice, int
     t->place = TP_PLACE_ACQUIRED;
     t->ready_ns = t->replaced_ns = t->quarantine_ns = NEVER;
     t->spent = true;
-    t->incomplete = false;
+    t->doubt = t->incomplete = false;
     t->n_open = 0;
     s->in_incident = false;
     (void)now_ns;

@@ -34,6 +34,7 @@ struct tp_slot {
     int64_t
         replaced_ns; /* when it was learnt that something took its place; INT64_MIN: it was not */
     int64_t quarantine_ns; /* until then; INT64_MIN: it is not */
+    bool doubt;            /* it came back, and the server was not seen to be there since */
 
     enum tp_slot_registration registration;
     struct tp_buffer_name name;
@@ -65,6 +66,7 @@ struct tp_slots {
     enum { TP_SERVER_NONE, TP_SERVER_UP, TP_SERVER_LOST } server;
     uint64_t capabilities;
     bool has_board;
+    bool doubt; /* some slot's */
     struct tp_board_view board;
     struct tp_vblank vblank;
     int64_t slowest_ns; /* the longest period so far, at least that of 60 Hz */

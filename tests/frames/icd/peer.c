@@ -160,18 +160,24 @@ static void *run(void *data)
     }
 }
 
-void peer_start(struct peer *p, const char *name, uint64_t capabilities)
+int peer_listen(const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-    *p = (struct peer){.capabilities = capabilities, .sock = -1, .board_fd = -1};
     strcpy(address.sun_path + 1, name);
-    p->stop = eventfd(0, EFD_CLOEXEC);
-    p->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(p->listener, (struct sockaddr *)&address,
+    assert_int_equal(bind(fd, (struct sockaddr *)&address,
                          (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name))),
         0);
-    assert_int_equal(listen(p->listener, 4), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    return fd;
+}
+
+void peer_start(struct peer *p, const char *name, uint64_t capabilities)
+{
+    *p = (struct peer){.capabilities = capabilities, .sock = -1, .board_fd = -1};
+    p->stop = eventfd(0, EFD_CLOEXEC);
+    p->listener = peer_listen(name);
     if (capabilities & TP_CAP_BOARD)
         assert_int_equal(tp_board_create(&p->board, &p->board_fd), 0);
     pthread_mutex_init(&p->lock, NULL);

@@ -33,7 +33,9 @@ struct peer {
     unsigned connections;
 };
 
-/* Listens at the abstract name. Asserts. */
+/* A socket that listens at the abstract name, and nothing more. Asserts. */
+int peer_listen(const char *name);
+/* Listens there, and answers. Asserts. */
 void peer_start(struct peer *p, const char *name, uint64_t capabilities);
 /* Hangs up, and listens no more. */
 void peer_stop(struct peer *p);

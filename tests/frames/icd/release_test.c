@@ -6,6 +6,7 @@
 #include "peer.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -314,6 +315,46 @@ static void a_server_may_die_under_an_acquire(void **state)
     end(false);
 }
 
+/* Whether or not the connection's thread has found out. */
+static void the_board_of_a_dead_server_is_not_believed(void **state)
+{
+    /* A quarantine outlasts the test. */
+    const struct tp_timeline_frame slow = {
+        .pipeline = 1, .sequence = 7, .time_ns = 1000000000, .period_ns = 10000000000};
+    uint32_t index;
+
+    (void)state;
+    begin(ALL);
+    uint32_t a = acquire(UINT64_MAX), b = acquire(UINT64_MAX);
+    peer_timeline(&peer, &slow);
+    assert_int_equal(chain_acquire(&chain, 0, &index), VK_NOT_READY); /* it has been heard */
+    present(a);
+    present(b);
+    peer_stop(&peer);
+    assert_int_equal(chain_acquire(&chain, 0, &index), VK_NOT_READY);
+    end(false);
+}
+
+/* The first: while no server was ever met. */
+static void a_server_that_has_come_is_met_before_what_came_back_is_given_out(void **state)
+{
+    VkSwapchainCreateInfoKHR info = chain_info(client_headless(&client), 64, 48);
+    struct pollfd listener = {.events = POLLIN};
+    uint32_t index;
+
+    (void)state;
+    info.presentMode = VK_PRESENT_MODE_IMMEDIATE_KHR;
+    chain_open(&chain, &client, &info);
+    for (int i = 0; i < 4; i++) /* as towards no server */
+        assert_int_equal(chain_round(&chain, NULL), VK_SUCCESS);
+    vkQueueWaitIdle(client.queue);
+    listener.fd = peer_listen(name);
+    chain_acquire(&chain, 0, &index);
+    assert_int_equal(poll(&listener, 1, 0), 1);
+    end(false);
+    close(listener.fd);
+}
+
 static void a_new_server_learns_of_the_images(void **state)
 {
     uint32_t index;
@@ -406,6 +447,7 @@ static void nothing_stays_open(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_server_that_has_come_is_met_before_what_came_back_is_given_out),
         cmocka_unit_test(what_the_panel_reads_is_not_handed_out),
         cmocka_unit_test(the_server_reads_what_was_rendered),
         cmocka_unit_test(an_acquire_sleeps_on_the_board),
@@ -416,6 +458,7 @@ int main(void)
         cmocka_unit_test(an_old_server_changes_nothing),
         cmocka_unit_test(images_of_a_dead_server_come_back),
         cmocka_unit_test(a_server_may_die_under_an_acquire),
+        cmocka_unit_test(the_board_of_a_dead_server_is_not_believed),
         cmocka_unit_test(a_new_server_learns_of_the_images),
         cmocka_unit_test(a_server_that_talks_nonsense_is_left),
         cmocka_unit_test(a_destroyed_swapchain_gives_its_images_up),

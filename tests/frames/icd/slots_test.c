@@ -813,6 +813,72 @@ static void a_free_answer_ends_no_quarantine(void **data)
     end(&w, 0);
 }
 
+/* The words of a server that was killed stay as they were. */
+static void what_came_back_before_anybody_looked_is_quarantined_with_the_server(void **data)
+{
+    (void)data;
+    struct world w;
+    begin(&w, 2, FULL, TP_RELEASE_WAIT_CPU);
+    for (unsigned i = 0; i < 2; i++) {
+        show(&w, i);
+        publish(&w, i);
+        write_word(&w, i, TP_BOARD_FREE);
+    }
+    assert_false(tp_slots_doubtful(w.s));
+    give_back(&w, 0);
+    assert_true(tp_slots_doubtful(w.s));
+    tp_slots_assured(w.s);
+    assert_false(tp_slots_doubtful(w.s));
+    give_back(&w, 1);
+    tp_slots_disconnected(w.s, w.now);
+    assert_false(tp_slots_doubtful(w.s));
+    assert_int_equal(state(&w, 0), TP_SLOT_READY);
+    assert_int_equal(state(&w, 1), TP_SLOT_QUARANTINED);
+    w.now += 3 * T;
+    assert_int_equal(state(&w, 1), TP_SLOT_READY);
+    end(&w, 0);
+}
+
+/* One that came and went before this one was met may have shown it. */
+static void what_the_compositor_has_when_a_server_is_met_is_quarantined(void **data)
+{
+    (void)data;
+    struct world w;
+    begin(&w, 2, FULL, TP_RELEASE_WAIT_CPU);
+    show(&w, 0);
+    tp_slots_disconnected(w.s, w.now);
+    w.now += 20 * T;
+    connect_server(&w, FULL);
+    register_slot(&w, 0, TP_BOARD_FREE);
+    register_slot(&w, 1, TP_BOARD_FREE);
+    give_back(&w, 0);
+    assert_int_equal(state(&w, 0), TP_SLOT_QUARANTINED);
+    assert_int_equal(state(&w, 1), TP_SLOT_READY);
+    w.now += 3 * T;
+    assert_int_equal(state(&w, 0), TP_SLOT_READY);
+    end(&w, 0);
+}
+
+static void what_came_back_when_none_was_known_is_quarantined_once_one_comes(void **data)
+{
+    (void)data;
+    struct world w;
+    begin(&w, 3, 0, TP_RELEASE_WAIT_CPU);
+    show(&w, 0);
+    give_back(&w, 0);
+    assert_true(tp_slots_doubtful(w.s));
+    assert_int_equal(take(&w).slot, 1); /* it never was with anybody */
+    tp_slots_returned(w.s, 1, w.now);
+    tp_slots_disconnected(w.s, w.now);
+    assert_int_equal(state(&w, 0), TP_SLOT_QUARANTINED);
+    assert_int_equal(state(&w, 1), TP_SLOT_READY);
+    w.now += 3 * T;
+    /* None came after all. */
+    tp_slots_alone(w.s, w.now);
+    assert_int_equal(state(&w, 0), TP_SLOT_READY);
+    end(&w, 0);
+}
+
 static void a_compositor_that_goes_gives_back_all_that_it_holds(void **data)
 {
     (void)data;
@@ -1093,6 +1159,9 @@ int main(void)
         cmocka_unit_test(a_server_that_comes_back_says_how_things_stand),
         cmocka_unit_test(a_fenced_answer_waits_for_the_note_with_the_fence),
         cmocka_unit_test(a_free_answer_ends_no_quarantine),
+        cmocka_unit_test(what_came_back_before_anybody_looked_is_quarantined_with_the_server),
+        cmocka_unit_test(what_the_compositor_has_when_a_server_is_met_is_quarantined),
+        cmocka_unit_test(what_came_back_when_none_was_known_is_quarantined_once_one_comes),
         cmocka_unit_test(a_compositor_that_goes_gives_back_all_that_it_holds),
         cmocka_unit_test(an_image_that_comes_back_unused_is_ready),
         cmocka_unit_test(a_timeout_of_0_never_waits),
