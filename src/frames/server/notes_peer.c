@@ -86,6 +86,15 @@ static bool has_continued(const struct tp_notes_buffer *b)
     return false;
 }
 
+/* Of what is told at once: with this fence the peer does not have them all yet. */
+static bool has_later_fence(const struct tp_notes_use *u)
+{
+    while ((u = u->sibling))
+        if (u->phase == TP_NOTES_FENCED)
+            return true;
+    return false;
+}
+
 /* u: NULL for a buffer that no use is left of. */
 static bool send_note(struct tp_notes *n, struct tp_notes_registration *r,
     const struct tp_notes_use *u, enum tp_note_what what, uint32_t flags)
@@ -103,6 +112,9 @@ static bool send_note(struct tp_notes *n, struct tp_notes_registration *r,
             .what = what,
             .kind = fenced ? u->kind : TP_FENCE_NONE,
             .low = low_of(r)}};
+    if (fenced && (flags & TP_SCANOUT_RESYNC) && r->written == TP_BOARD_FENCED &&
+        has_later_fence(u))
+        f.u.note.low = tp_board_low(r->peer->sequences[r->name.index], TP_BOARD_REPLACED);
     if (!send_fence(n, r, &f, &f.u.note.kind, &f.u.note.low))
         return false;
     if (what == TP_NOTE_FINAL && r->written == TP_BOARD_FREE)

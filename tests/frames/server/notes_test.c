@@ -523,6 +523,40 @@ static void who_comes_back_is_told_how_its_buffers_stand(void **state)
     expect("a: board 1 is 6 free\na: final 1/2.0, free\n");
 }
 
+/* What one fence says does not hold before the others are there. */
+static void of_several_fences_the_last_says_that_it_has_them_all(void **state)
+{
+    struct peer guest = {.name = "guest", .room = 3};
+    (void)state;
+    for (unsigned output = 0; output < 3; output++)
+        tp_notes_before_apply(n, output, output + 1, &X, 1, MS);
+    for (unsigned output = 0; output < 3; output++) {
+        tp_notes_before_apply(n, output, output + 11, &Y, 1, 2 * MS);
+        tp_notes_released(n, output, output + 1, 0, (int)output + 5, TP_FENCE_SYNC_FILE, 3 * MS);
+    }
+    join(&guest, "guest", FULL);
+    guest.room = 3;
+    forget_story();
+    enrol(&guest, X, 21, 103);
+    expect("guest: board 0 is 21 fenced\n"
+           "guest: #77 registered 0, fenced\n"
+           "guest: resync final 0/1.0, replaced, fence 5\n"
+           "guest: resync final 0/2.0, replaced, fence 6\n");
+    /* What was sent is sent again: there was no room for what makes it whole. */
+    guest.room = -1;
+    tp_notes_drained(n, guest.peer);
+    expect("guest: resync final 0/1.0, replaced, fence 5\n"
+           "guest: resync final 0/2.0, replaced, fence 6\n"
+           "guest: resync final 0/3.0, fenced, fence 7\n");
+    tp_notes_signalled(n, 7);
+    tp_notes_signalled(n, 5);
+    expect("close fence 7\n"
+           "close fence 5\n");
+    tp_notes_signalled(n, 6);
+    expect("close fence 6\n"
+           "guest: board 0 is 21 free\n");
+}
+
 static void states_are_told_on_request(void **state)
 {
     static struct peer a;
@@ -546,7 +580,7 @@ static void states_are_told_on_request(void **state)
     tp_notes_released(n, 0, 3, 0, 201, TP_FENCE_POLL, 0);
     forget_story();
     tp_notes_ask(n, a.peer, &x, 10);
-    expect("a: #10 state of 0, replaced\na: resync final 0/1.0, fenced, fence 200\n"
+    expect("a: #10 state of 0, replaced\na: resync final 0/1.0, replaced, fence 200\n"
            "a: resync final 0/3.0, fenced, fence 201\n");
     x.generation = 4;
     tp_notes_ask(n, a.peer, &x, 11);
@@ -726,6 +760,7 @@ int main(void)
         behaviour(a_slow_peer_gets_the_outcome_of_many),
         behaviour(an_answer_and_the_last_of_each_setting_wait_for_room),
         behaviour(who_comes_back_is_told_how_its_buffers_stand),
+        behaviour(of_several_fences_the_last_says_that_it_has_them_all),
         behaviour(states_are_told_on_request),
         behaviour(a_fence_that_cannot_be_sent_costs_the_fence_alone),
         behaviour(an_old_peer_is_sent_no_notes_and_one_without_a_board_gets_them),
