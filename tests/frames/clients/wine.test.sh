@@ -7,6 +7,7 @@ set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lavapipe25.sh"
+. "$(dirname "$0")/trixie.sh"
 cd "$TP_TMP" || exit 2
 PATH=$PATH:/usr/games:/usr/lib/wine
 need gamescope Xwayland Xvfb convert compare import jq dpkg-deb wine64 wineserver64
@@ -15,36 +16,15 @@ program=$(build_folder)/tests/frames/clients/d3d11.exe
 
 lavapipe_25 wine
 
+# Where DXVK's libraries are, or why they are nowhere.
 dxvk=${TURNPIKE_DXVK-} dxvk_lacks=
-# Sets $dxvk to a folder with Direct3D's libraries, or $dxvk_lacks to why there is none.
-unpack_dxvk() {
-    local root options said work library
-    root=${TURNPIKE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/turnpike}/dxvk-2.6
-    dxvk_lacks="${root%/*} cannot be used"
-    mkdir -p "${root%/*}" && exec 9>>"$root.lock" || return
-    flock 9
-    # Whole or not at all.
-    if [[ ! -f $root/dxgi.dll ]]; then
-        options=$("$TP_SRC/tools/private-apt" deb native trixie 2>said) || { dxvk_lacks=$(tail -n 1 said) && return; }
-        work=$(mktemp -d "$root.XXXXXX")
-        if ! said=$(cd "$work" && apt-get "$options" -q download dxvk-wine64 2>&1); then
-            rm -rf "$work"
-            dxvk_lacks="trixie's package cannot be fetched: $(grep -m 1 '^[EW]:' <<<"$said")"
-            return
-        fi
-        dpkg-deb -x "$work"/*.deb "$work/root" && mkdir "$work/dll" || exit 2
-        for library in d3d11 dxgi; do
-            cp "$work/root/usr/lib/dxvk/wine64/$library.dll.so" "$work/dll/$library.dll" || exit 2
-        done
-        chmod 755 "$work/dll"
-        rm -rf "$root"
-        mv "$work/dll" "$root"
-        rm -rf "$work"
+if [[ -z $dxvk ]]; then
+    if said=$(trixie_unpack 'dxvk 2.6' dxvk-wine64 && printf '%s' "$root"); then
+        dxvk=$said/usr/lib/dxvk/wine64
+    else
+        dxvk_lacks=$said
     fi
-    exec 9>&-
-    dxvk=$root
-}
-[[ -n $dxvk ]] || unpack_dxvk
+fi
 
 # A Windows of our own; menus, browsers and .NET are not asked for.
 export WINEPREFIX=$PWD/prefix WINEARCH=win64 WINEDEBUG=-all
@@ -76,7 +56,10 @@ export -f in_wine draw_in_wine
 export without
 mkdir dxvk wined3d
 cp "$program" dxvk && cp "$program" wined3d || exit 2
-[[ -z $dxvk ]] || cp "$dxvk"/{d3d11,dxgi}.dll dxvk || exit 2
+for library in d3d11.dll dxgi.dll; do
+    # Debian's have names of their own.
+    [[ -z $dxvk ]] || cp "$dxvk/$library" dxvk 2>/dev/null || cp "$dxvk/$library.so" "dxvk/$library" || exit 2
+done
 make_prefix() {
     in_wine none reg add 'HKCU\Software\Wine\Direct3D' /v renderer /d vulkan /f >out 2>&1 && wineserver64 -w
 }
@@ -122,7 +105,7 @@ makers=(wined3d)
 if [[ -n $dxvk ]]; then
     makers+=(dxvk)
 else
-    tap 0 "DXVK # SKIP $dxvk_lacks"
+    tap 0 "a Direct3D 11 program by DXVK # SKIP $dxvk_lacks"
 fi
 for maker in "${makers[@]}"; do
     check "$maker: a Direct3D 11 program runs in gamescope" road "$maker" -- --still 65
