@@ -142,8 +142,10 @@ static int hand_over(struct tp_publisher *p, bool blank)
     int r = 0;
     if (s->active && (memcmp(&s->mode, &p->mode, sizeof s->mode) != 0 || s->vrr != p->vrr)) {
         r = ops->set_mode(p->panel, &s->mode, s->vrr);
+        pthread_mutex_lock(&p->mutex);
         p->mode = s->mode;
         p->vrr = s->vrr;
+        pthread_mutex_unlock(&p->mutex);
     }
     if (r < 0)
         return r;
