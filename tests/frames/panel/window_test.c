@@ -34,8 +34,9 @@
 
 static const struct tp_panel_events *told;
 static void *told_data;
-static unsigned destroyed, looks;
-static uint32_t colours[4]; /* of the picture's quarters, row by row */
+static unsigned destroyed;
+static _Atomic unsigned looks;
+static _Atomic uint32_t colours[4]; /* of the picture's quarters, row by row */
 
 static int screen_start(
     struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
@@ -64,7 +65,7 @@ static int screen_look(struct tp_panel *p, struct tp_image *out, struct tp_error
 {
     (void)p;
     (void)e;
-    __atomic_add_fetch(&looks, 1, __ATOMIC_SEQ_CST);
+    looks++;
     tp_image_init(out, WIDTH, HEIGHT);
     for (uint32_t y = 0; y < HEIGHT; y++)
         for (uint32_t x = 0; x < WIDTH; x++)
@@ -136,7 +137,8 @@ static int open_panel(struct tp_error *e)
 static void begin(void)
 {
     struct tp_error e = {0};
-    memset(colours, 0, sizeof colours);
+    for (unsigned i = 0; i < 4; i++)
+        colours[i] = 0;
     destroyed = 0;
     if (open_panel(&e) < 0)
         fail_msg("%s: %s", e.where, e.what);
