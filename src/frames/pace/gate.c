@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "frames/pace/gate_internal.h"
 
 #define BOOKED 990u        /* per mille of frames that are ready by the latch that is booked */
@@ -26,7 +25,9 @@ int tp_gate_create(const struct tp_gate_settings *s, struct tp_gate **out)
     int r = tp_gate_check(s);
     if (r < 0)
         return r;
-    struct tp_gate *g = tp_calloc(1, sizeof *g);
+    struct tp_gate *g = calloc(1, sizeof *g);
+    if (!g)
+        return -ENOMEM;
     g->settings = *s;
     g->refreshes = 1;
     g->last_latch_ns = g->last_ready_ns = g->last_start_ns = g->last_return_ns = TP_GATE_NEVER;

@@ -31,6 +31,7 @@ struct tp_gate_settings {
 /* -EINVAL: mode cap without a cap; no such mode. A gate is made with these, and may be given others
  * at any time: they hold from the next plan on. */
 int tp_gate_check(const struct tp_gate_settings *s);
+/* -ENOMEM besides. */
 int tp_gate_create(const struct tp_gate_settings *s, struct tp_gate **out);
 /* NULL is fine. */
 void tp_gate_destroy(struct tp_gate *g);

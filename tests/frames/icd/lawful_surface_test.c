@@ -7,34 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "lawful.h"
-#include "place.h"
-
-static const char *where;
-static VkSurfaceKHR surface;
-
-static int begin(void **state)
-{
-    (void)state;
-    place_begin(where);
-    client_open_lawless(&client);
-    surface = place_surface(&client, 0);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    place_close(&client, surface, 0);
-    client_close(&client);
-    place_end();
-    return 0;
-}
+#include "lawful_place.h"
 
 /* --- lists: how many there are, and as many as there is room for --- */
 
@@ -386,10 +363,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_surface_is_destroyed),
     };
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: lawful_surface_test PLACE\n");
+    if (!take_place(argc, argv))
         return 2;
-    }
-    where = argv[1];
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin_place, end_place);
 }

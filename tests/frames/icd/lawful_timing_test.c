@@ -8,36 +8,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
 #include <cmocka.h>
 
-#include "lawful.h"
-#include "place.h"
+#include "lawful_place.h"
 
 #define NOBODY_WAITS_SO_LONG UINT64_C(60000000000)
-
-static const char *where;
-static VkSurfaceKHR surface;
-
-static int begin(void **state)
-{
-    (void)state;
-    place_begin(where);
-    client_open_lawless(&client);
-    surface = place_surface(&client, 0);
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    place_close(&client, surface, 0);
-    client_close(&client);
-    place_end();
-    return 0;
-}
 
 static void open_here(struct chain *ch, VkPresentModeKHR mode, uint32_t images)
 {
@@ -315,10 +292,7 @@ int main(int argc, char **argv)
             pictures_are_shown_after_they_were_presented_and_not_before_they_are_to_be),
     };
 
-    if (argc != 2) {
-        fprintf(stderr, "usage: lawful_timing_test PLACE\n");
+    if (!take_place(argc, argv))
         return 2;
-    }
-    where = argv[1];
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin_place, end_place);
 }
