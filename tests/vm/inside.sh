@@ -12,7 +12,7 @@ export TURNPIKE TP_TMP
 # shellcheck source=tests/frames/clients/lib.sh
 . "$here/../frames/clients/lib.sh"
 cd "$TP_TMP" || exit 2
-[[ $# -gt 0 ]] || set -- kms buffers compositor
+[[ $# -gt 0 ]] || set -- kms buffers compositor dri3
 for part; do
     start=${EPOCHREALTIME/./}
     # shellcheck source=/dev/null
