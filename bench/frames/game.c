@@ -178,8 +178,7 @@ static void open_swapchain(struct game *g, bool at_once)
         .imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
         .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
         .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-        .presentMode =
-            at_once ? VK_PRESENT_MODE_IMMEDIATE_KHR : VK_PRESENT_MODE_MAILBOX_KHR};
+        .presentMode = at_once ? VK_PRESENT_MODE_IMMEDIATE_KHR : VK_PRESENT_MODE_MAILBOX_KHR};
     VkImage images[IMAGES];
 
     g->surface = g->target == GAME_DISPLAY ? display_surface(g) : headless_surface(g);
@@ -276,9 +275,8 @@ static void make_set(struct game *g)
 static VkPipelineShaderStageCreateInfo stage(
     struct game *g, VkShaderStageFlagBits which, const uint32_t *code, size_t bytes)
 {
-    VkShaderModuleCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        .codeSize = bytes,
-        .pCode = code};
+    VkShaderModuleCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, .codeSize = bytes, .pCode = code};
     VkPipelineShaderStageCreateInfo out = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
         .stage = which,
@@ -416,8 +414,7 @@ static void record_draw(struct game *g, VkCommandBuffer c, const struct image *i
 
     vkCmdBeginRendering(c, &rendering);
     vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_GRAPHICS, g->draw);
-    vkCmdBindDescriptorSets(
-        c, VK_PIPELINE_BIND_POINT_GRAPHICS, g->layout, 0, 1, &g->set, 0, NULL);
+    vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_GRAPHICS, g->layout, 0, 1, &g->set, 0, NULL);
     vkCmdDraw(c, 3, 1, 0, 0);
     vkCmdEndRendering(c);
 }

@@ -14,7 +14,8 @@ enum game_target {
 
 struct game;
 
-/* The loader's first device. at_once: IMMEDIATE, not MAILBOX. Ends the process with a message where something is lacking. */
+/* The loader's first device. at_once: IMMEDIATE, not MAILBOX. Ends the process with a message where
+ * something is lacking. */
 struct game *game_open(enum game_target target, uint32_t width, uint32_t height, bool at_once);
 /* n frames, each with so many turns of the arithmetic, until the GPU is done with them. */
 void game_run(struct game *g, uint32_t turns, uint32_t n);

@@ -1,16 +1,17 @@
 /*
- * bench-game-loop [-i] [-s WxH] [-t SECONDS] [-r ROUNDS] [COST_US…]: frames a second of one loop in four
- * places, each a process of its own. In each round each has its turn alone, so that what else the
- * machine does meets all of them.
+ * bench-game-loop [-i] [-s WxH] [-t SECONDS] [-r ROUNDS] [COST_US…]: frames a second of one loop in
+ * four places, each a process of its own. In each round each has its turn alone, so that what else
+ * the machine does meets all of them.
  *
  *   off-screen       the driver itself, into images of its own
  *   through the ICD  the same, by the ICD
  *   headless         the ICD's swapchain on a headless surface
  *   screen           the ICD's swapchain on the server's screen, no compositor
  *
- * MAILBOX, or with -i IMMEDIATE; no gate, no cap. COST_US: what a frame costs the GPU off-screen (200 1000 4000), found
- * at the start. To be run below tests/frames/icd/with_icd.sh, or with VK_DRIVER_FILES the ICD's
- * manifest and TURNPIKE_DRIVER a library; the last place is left out without a TURNPIKE_SOCKET.
+ * MAILBOX, or with -i IMMEDIATE; no gate, no cap. COST_US: what a frame costs the GPU off-screen
+ * (200 1000 4000), found at the start. To be run below tests/frames/icd/with_icd.sh, or with
+ * VK_DRIVER_FILES the ICD's manifest and TURNPIKE_DRIVER a library; the last place is left out
+ * without a TURNPIKE_SOCKET.
  *
  * For each: the median frame and its quartiles, CPU of the process in a frame, and frames a second
  * relative to off-screen in the same round: median, least and most.
@@ -99,8 +100,7 @@ static void serve(const struct place *p, int orders, int answers)
     while (read(orders, &o, sizeof o) == sizeof o) {
         int64_t wall = now(CLOCK_MONOTONIC), cpu = now(CLOCK_PROCESS_CPUTIME_ID);
         game_run(g, o.turns, o.frames);
-        struct answer a = {
-            now(CLOCK_MONOTONIC) - wall, now(CLOCK_PROCESS_CPUTIME_ID) - cpu};
+        struct answer a = {now(CLOCK_MONOTONIC) - wall, now(CLOCK_PROCESS_CPUTIME_ID) - cpu};
         if (write(answers, &a, sizeof a) != sizeof a)
             exit(1);
     }

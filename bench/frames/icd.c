@@ -1,5 +1,5 @@
 /*
- * bench-icd [ROUNDS]: what the ICD adds to calls, on a headless surface. To be run below
+ * bench-icd [ROUNDS [WxH]]: what the ICD adds to calls, on a headless surface. To be run below
  * tests/frames/icd/with_icd.sh; with a server (TURNPIKE_SOCKET) its board is read as well.
  *
  *   acquire        vkAcquireNextImageKHR with a ready image and nothing to signal, wall time
@@ -43,7 +43,7 @@ static VkSurfaceKHR surface;
 static VkSwapchainKHR swapchain;
 static VkSemaphore semaphore;
 static VkFence fence;
-static unsigned rounds = 20000;
+static unsigned rounds = 20000, width = 1280, height = 720;
 
 static PFN_vkAcquireNextImageKHR acquire;
 static PFN_vkQueuePresentKHR present;
@@ -124,7 +124,7 @@ static void open_swapchain(void)
     VkSwapchainCreateInfoKHR info = {.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
         .minImageCount = 4,
         .imageFormat = VK_FORMAT_B8G8R8A8_UNORM,
-        .imageExtent = {1280, 720},
+        .imageExtent = {width, height},
         .imageArrayLayers = 1,
         .imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT,
         .preTransform = VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR,
@@ -264,6 +264,8 @@ int main(int argc, char **argv)
 
     if (argc > 1)
         rounds = (unsigned)atoi(argv[1]);
+    if (argc > 2 && sscanf(argv[2], "%ux%u", &width, &height) != 2)
+        return 2;
     int64_t *samples = calloc(rounds, sizeof *samples), *others = calloc(rounds, sizeof *others);
     if (!samples || !others || rounds < BATCHES)
         return 2;

@@ -30,6 +30,7 @@ struct tp_icd_pool {
     uint32_t bytes_per_pixel;
     VkImageUsageFlags added_usage; /* copy: that it needs besides */
     bool host_readable_copy;       /* copy: the GPU writes into the memfd itself */
+    struct tp_icd_queue *copier;   /* copy: who does it; NULL: the queue that presents */
     /* dma-buf: those that both sides have, and whether the driver knows any. */
     uint64_t modifiers[TP_BUFFER_MAX_MODIFIERS];
     uint32_t n_modifiers;

@@ -30,12 +30,14 @@ static bool is_our_feature(VkStructureType type)
         type == TP_VK_FIFO_LATEST_READY_FEATURES;
 }
 
-/* The queues of the application, and one more for us where a family has one left. */
+/* The queues of the application, and ours where a family has one left. */
 struct queue_plan {
     VkDeviceQueueCreateInfo *infos;
+    uint32_t n_infos;
     float *priorities; /* of the family with our queue */
     uint32_t own_family, own_index;
-    bool own;
+    uint32_t copier_family;
+    bool own, copier;
     uint32_t n_queues; /* without ours */
 };
 
@@ -76,8 +78,38 @@ static bool plan_own(struct tp_icd_physical *p, struct queue_plan *plan, uint32_
     return true;
 }
 
+/* What can do nothing but copy is an engine of its own: it waits for nothing that the application
+ * has the GPU do, while two queues that render take turns. */
+static void plan_copier(struct tp_icd_physical *p, bool want_own, struct queue_plan *plan)
+{
+    static const float priorities[2] = {1, 1};
+    const VkQueueFlags idle =
+        VK_QUEUE_TRANSFER_BIT | VK_QUEUE_SPARSE_BINDING_BIT | VK_QUEUE_PROTECTED_BIT;
+    VkQueueFamilyProperties families[32];
+    uint32_t n = 32;
+    VkDeviceCreateInfo as_asked = {
+        .queueCreateInfoCount = plan->n_infos, .pQueueCreateInfos = plan->infos};
+
+    p->instance->vk.GetPhysicalDeviceQueueFamilyProperties(p->handle, &n, families);
+    for (uint32_t i = 0; i < n && !plan->copier; i++) {
+        if (!(families[i].queueFlags & VK_QUEUE_TRANSFER_BIT) || families[i].queueFlags & ~idle ||
+            asked_of(&as_asked, i) > 0)
+            continue;
+        plan->infos[plan->n_infos++] =
+            (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                .queueFamilyIndex = i,
+                .queueCount = want_own && families[i].queueCount > 1 ? 2 : 1,
+                .pQueuePriorities = priorities};
+        plan->copier_family = i;
+        plan->copier = true;
+        plan->own = plan->infos[plan->n_infos - 1].queueCount == 2;
+        plan->own_family = i;
+        plan->own_index = 1;
+    }
+}
+
 static bool plan_queues(struct tp_icd_physical *p, const VkDeviceCreateInfo *info, bool want_own,
-    struct queue_plan *plan)
+    bool want_copier, struct queue_plan *plan)
 {
     *plan = (struct queue_plan){0};
     plan->infos = calloc(info->queueCreateInfoCount + 1, sizeof *plan->infos);
@@ -86,7 +118,10 @@ static bool plan_queues(struct tp_icd_physical *p, const VkDeviceCreateInfo *inf
     memcpy(plan->infos, info->pQueueCreateInfos, info->queueCreateInfoCount * sizeof *plan->infos);
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++)
         plan->n_queues += info->pQueueCreateInfos[i].queueCount;
-    return !want_own || plan_own(p, plan, info->queueCreateInfoCount);
+    plan->n_infos = info->queueCreateInfoCount;
+    if (want_copier)
+        plan_copier(p, want_own, plan);
+    return !want_own || plan->own || plan_own(p, plan, info->queueCreateInfoCount);
 }
 
 static bool find_functions(struct tp_icd_device *d)
@@ -124,10 +159,24 @@ static VkQueue get_queue(
     return queue;
 }
 
+/* One of ours, behind the application's. */
+static struct tp_icd_queue *know_ours(
+    struct tp_icd_device *d, uint32_t place, uint32_t family, uint32_t index)
+{
+    struct tp_icd_queue *q = &d->queues[d->n_queues + place];
+
+    q->family = family;
+    q->index = index;
+    q->device = d;
+    q->handle = get_queue(d, 0, family, index);
+    pthread_mutex_init(&q->lock, NULL);
+    return q;
+}
+
 static VkResult know_queues(
     struct tp_icd_device *d, const VkDeviceCreateInfo *info, const struct queue_plan *plan)
 {
-    d->queues = calloc(plan->n_queues + 1, sizeof *d->queues);
+    d->queues = calloc(plan->n_queues + 2, sizeof *d->queues);
     if (!d->queues)
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
@@ -145,14 +194,10 @@ static VkResult know_queues(
                 return VK_ERROR_OUT_OF_HOST_MEMORY;
         }
     }
-    if (plan->own) {
-        d->own = &d->queues[d->n_queues];
-        d->own->family = plan->own_family;
-        d->own->index = plan->own_index;
-        d->own->device = d;
-        d->own->handle = get_queue(d, 0, plan->own_family, plan->own_index);
-        pthread_mutex_init(&d->own->lock, NULL);
-    }
+    if (plan->own)
+        d->own = know_ours(d, 0, plan->own_family, plan->own_index);
+    if (plan->copier)
+        d->copier = know_ours(d, 1, plan->copier_family, 0);
     return VK_SUCCESS;
 }
 
@@ -164,6 +209,8 @@ static void forget(struct tp_icd_device *d)
     }
     if (d->own)
         pthread_mutex_destroy(&d->own->lock);
+    if (d->copier)
+        pthread_mutex_destroy(&d->copier->lock);
     tp_icd_private_finish(d);
     tp_icd_dmabuf_finish(d);
     free(d->queues);
@@ -199,8 +246,8 @@ static VkResult make(
             theirs, n, p->offers, TP_NEED_N_INSTANCE, TP_NEED_N, &names,
             &changed.enabledExtensionCount, &d->enabled);
     free(theirs);
-    if (r == VK_SUCCESS &&
-        !plan_queues(p, info, d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !sync_fd, &plan))
+    bool swapchains = d->enabled & TP_BIT(TP_EXT_SWAPCHAIN);
+    if (r == VK_SUCCESS && !plan_queues(p, info, swapchains && !sync_fd, swapchains, &plan))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (r == VK_SUCCESS && tp_chain_without(info->pNext, is_our_feature, &chain))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -208,6 +255,7 @@ static VkResult make(
         changed.pNext = chain.first;
         changed.ppEnabledExtensionNames = names;
         changed.pQueueCreateInfos = plan.infos;
+        changed.queueCreateInfoCount = plan.n_infos;
         r = d->instance->vk.CreateDevice(p->handle, &changed, allocator, &d->handle);
     }
     tp_chain_finish(&chain);

@@ -146,6 +146,9 @@ struct tp_icd_device {
     struct tp_icd_queue *queues; /* those of the application, and ours behind them */
     uint32_t n_queues;
     struct tp_icd_queue *own; /* to signal acquires with; one of queues, or NULL */
+    /* Copies pictures (buffer_copy.c) beside what the GPU renders; its lock is held around each use
+     * of it. One of queues, or NULL: the queue that presents does it. */
+    struct tp_icd_queue *copier;
     /* Acquires are signalled by a submit on a queue of the application's: its functions are
      * intercepted. */
     bool share_queues;

@@ -213,6 +213,38 @@ static VkResult take_info(struct tp_icd_pool *p, const VkSwapchainCreateInfoKHR 
     return VK_SUCCESS;
 }
 
+static bool in_list(const uint32_t *list, uint32_t n, uint32_t family)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i] == family)
+            return true;
+    }
+    return false;
+}
+
+/* The queue that copies reads the images as well, whichever of the application's draws them. */
+static void share_with_copier(struct tp_icd_pool *p)
+{
+    const struct tp_icd_device *d = p->device;
+    uint32_t max = sizeof p->families / sizeof *p->families, n = p->info.queueFamilyIndexCount;
+
+    if (p->info.sharingMode == VK_SHARING_MODE_EXCLUSIVE) {
+        n = 0;
+        for (uint32_t i = 0; i < d->n_queues && n < max; i++) {
+            if (!in_list(p->families, n, d->queues[i].family))
+                p->families[n++] = d->queues[i].family;
+        }
+    }
+    p->copier = n < max ? d->copier : NULL;
+    if (!p->copier)
+        return;
+    if (!in_list(p->families, n, d->copier->family))
+        p->families[n++] = d->copier->family;
+    p->info.sharingMode = VK_SHARING_MODE_CONCURRENT;
+    p->info.queueFamilyIndexCount = n;
+    p->info.pQueueFamilyIndices = p->families;
+}
+
 static VkResult try_kind(struct tp_icd_pool *p, struct tp_icd_buffer *first)
 {
     VkResult r = VK_ERROR_FEATURE_NOT_PRESENT;
@@ -221,6 +253,8 @@ static VkResult try_kind(struct tp_icd_pool *p, struct tp_icd_buffer *first)
     if (p->kind != TP_BUFFER_COPY)
         return tp_icd_buffer_init(p, first);
     p->info.usage |= p->added_usage;
+    if (p->device->copier)
+        share_with_copier(p);
     p->host_readable_copy = on(p->device, TP_NEED_MEMORY_HOST) &&
         p->device->physical->host_alignment > 0 && p->device->vk.GetMemoryHostPointerPropertiesEXT;
     if (p->host_readable_copy)

@@ -64,12 +64,13 @@ static VkResult prepare_fence(struct tp_icd_device *d, struct tp_icd_image *imag
     return r;
 }
 
-static VkResult prepare_semaphore(struct tp_icd_device *d, struct tp_icd_image *image)
+static VkResult prepare_semaphore(
+    struct tp_icd_device *d, struct tp_icd_image *image, bool exports)
 {
     VkExportSemaphoreCreateInfo export = {.sType = VK_STRUCTURE_TYPE_EXPORT_SEMAPHORE_CREATE_INFO,
         .handleTypes = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_SYNC_FD_BIT};
-    VkSemaphoreCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &export};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+        .pNext = exports ? &export : NULL};
 
     return image->semaphore ? VK_SUCCESS
                             : d->vk.CreateSemaphore(d->handle, &info, NULL, &image->semaphore);
@@ -131,24 +132,46 @@ static VkResult submit_waits(
     return r;
 }
 
+/* On the queue that copies, behind what has given its semaphore. */
+static VkResult submit_copy(struct tp_icd_queue *copier, struct tp_icd_image *image)
+{
+    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .waitSemaphoreCount = 1,
+        .pWaitSemaphores = &image->semaphore,
+        .pWaitDstStageMask = &stage,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &image->commands};
+
+    pthread_mutex_lock(&copier->lock);
+    VkResult r = copier->device->vk.QueueSubmit(copier->handle, 1, &info, image->fence);
+    pthread_mutex_unlock(&copier->lock);
+    /* The guest's semaphores have been waited for: there is no way back. */
+    return r == VK_SUCCESS ? r : VK_ERROR_DEVICE_LOST;
+}
+
 static VkResult submit(struct tp_icd_swapchain *c, struct tp_icd_queue *q,
     struct tp_icd_image *image, struct waits *waits)
 {
+    struct tp_icd_queue *copier = c->pool.copier;
     VkSubmitInfo info = {0};
     VkResult r = prepare_fence(c->device, image);
 
-    if (r == VK_SUCCESS && direct(c)) {
-        r = prepare_semaphore(c->device, image);
+    if (r == VK_SUCCESS && (direct(c) || copier)) {
+        r = prepare_semaphore(c->device, image, direct(c));
         info.signalSemaphoreCount = 1;
         info.pSignalSemaphores = &image->semaphore;
     }
-    if (r == VK_SUCCESS && c->pool.kind == TP_BUFFER_COPY) {
-        r = prepare_copy(c, image, q->family);
+    if (r == VK_SUCCESS && c->pool.kind == TP_BUFFER_COPY)
+        r = prepare_copy(c, image, copier ? copier->family : q->family);
+    if (c->pool.kind == TP_BUFFER_COPY && !copier) {
         info.commandBufferCount = 1;
         info.pCommandBuffers = &image->commands;
     }
     if (r == VK_SUCCESS)
-        r = submit_waits(q, waits, &info, image->fence);
+        r = submit_waits(q, waits, &info, copier ? VK_NULL_HANDLE : image->fence);
+    if (r == VK_SUCCESS && copier)
+        r = submit_copy(copier, image);
     image->fence_in_use = image->fence_in_use || r == VK_SUCCESS;
     return r;
 }
@@ -294,9 +317,9 @@ static int give_to_worker(struct tp_icd_swapchain *c, const struct tp_picture *p
 {
     pthread_mutex_lock(&c->lock);
     int r = tp_present_queue_put(&c->jobs, p);
-    if (!r)
-        pthread_cond_signal(&c->work);
     pthread_mutex_unlock(&c->lock);
+    if (!r)
+        pthread_cond_signal(&c->work); /* who is woken finds the lock free */
     return r;
 }
 

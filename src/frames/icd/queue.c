@@ -73,6 +73,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice handle)
         return d->vk.DeviceWaitIdle(handle);
     for (uint32_t i = 0; i < d->n_queues && r == VK_SUCCESS; i++)
         r = wait_idle(&d->queues[i]);
+    if (r == VK_SUCCESS && d->copier)
+        r = wait_idle(d->copier);
     return r;
 }
 

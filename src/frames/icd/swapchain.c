@@ -260,6 +260,19 @@ static void destroy(struct tp_icd_swapchain *c, const VkAllocationCallbacks *all
     tp_icd_memory_put(allocator, c);
 }
 
+/* It is held for less than sleeping on it would take. */
+static void init_lock(pthread_mutex_t *lock)
+{
+    pthread_mutexattr_t kind;
+
+    pthread_mutexattr_init(&kind);
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ADAPTIVE_NP);
+#endif
+    pthread_mutex_init(lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+}
+
 static struct tp_icd_swapchain *make(
     struct tp_icd_device *d, struct tp_icd_surface *s, const VkAllocationCallbacks *allocator)
 {
@@ -276,7 +289,7 @@ static struct tp_icd_swapchain *make(
     }
     for (size_t i = 0; i < sizeof c->images / sizeof *c->images; i++)
         c->images[i].ready = -1;
-    pthread_mutex_init(&c->lock, NULL);
+    init_lock(&c->lock);
     tp_waker_init(&c->waker);
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);

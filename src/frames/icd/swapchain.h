@@ -16,7 +16,7 @@ struct tp_icd_image {
     struct tp_icd_buffer buffer;
     VkFence fence;            /* of the submit of its last present; NULL: never needed yet */
     bool fence_in_use;        /* it was submitted, and not reset since */
-    VkSemaphore semaphore;    /* which gives its picture's sync file; NULL: not so */
+    VkSemaphore semaphore;    /* gives its picture's sync file, or its copy its turn; NULL: neither */
     VkCommandBuffer commands; /* the copy; NULL: none */
     uint32_t family;          /* for which it is recorded */
     uint64_t frame;           /* the gate's, since its acquire; 0: none */

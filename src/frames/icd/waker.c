@@ -52,6 +52,7 @@ void tp_waker_wake(struct tp_waker *w)
     atomic_fetch_add_explicit(&w->count, 1, memory_order_release);
     if (!w->asleep)
         return;
+    w->asleep = false; /* once will do: it looks again with the lock */
     if (!w->on_event)
         futex(&w->count, FUTEX_WAKE, 1, NULL);
     else if (write(w->event, &one, sizeof one) < 0)
