@@ -1,5 +1,6 @@
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,12 +80,23 @@ static void ask_dri3(struct tp_x11_link *l)
     free(v);
 }
 
+/* libXau keeps the name of its file for the process: one at a time. */
+static xcb_connection_t *connect_to(const char *name)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    xcb_connection_t *c = xcb_connect(name, NULL);
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
 int tp_x11_link_open(struct tp_x11_link *l, xcb_connection_t *other)
 {
     char name[sizeof(struct sockaddr_un)];
     bool named = name_server(other, name, sizeof name);
 
-    *l = (struct tp_x11_link){.c = xcb_connect(named ? name : NULL, NULL)};
+    *l = (struct tp_x11_link){.c = connect_to(named ? name : NULL)};
     if (xcb_connection_has_error(l->c)) {
         tp_x11_link_close(l);
         return -ENODEV;
