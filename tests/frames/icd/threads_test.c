@@ -246,7 +246,7 @@ static bool all_are_at_work(void *data)
 static void all_frames_are_made(void **state)
 {
     const char *full = getenv("TP_FULL");
-    uint64_t frames = full && *full ? 5000 : 200;
+    uint64_t frames = full && *full ? 3000 : 200;
 
     (void)state;
     open_all(frames);
