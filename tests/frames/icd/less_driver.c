@@ -3,7 +3,8 @@
  * whose names contain a word of LESS_EXTENSIONS, and whose device is lost after LESS_SUBMITS
  * submits, or when less_lose says so. With LESS_QUEUES it seems to have so many queues, all of which
  * are lavapipe's one (for vkQueueSubmit and waits alone). A queue that two threads use at a time ends
- * the process.
+ * the process. With LESS_COPIERS, beside LESS_QUEUES, there is a family more, of so many queues that
+ * can only copy; where nothing was copied on them, the process ends with status 1.
  */
 #include <pthread.h>
 #include <dlfcn.h>
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define VK_NO_PROTOTYPES
 #include <vulkan/vk_icd.h>
@@ -31,6 +33,7 @@ static PFN_vkCreateDevice real_create_device;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties real_families;
 static PFN_vkGetPhysicalDeviceQueueFamilyProperties2 real_families2;
 static PFN_vkGetDeviceQueue real_get_queue;
+static PFN_vkCreateCommandPool real_create_pool;
 static PFN_vkQueueWaitIdle real_wait_idle;
 static PFN_vkWaitForFences real_wait;
 static atomic_long submits;
@@ -43,17 +46,21 @@ static struct queue {
     atomic_bool busy;
 } queues[LESS_MAX_QUEUES];
 static uint32_t n_queues; /* LESS_QUEUES; 0: not set */
+static uint32_t n_copiers; /* behind those; LESS_COPIERS */
+static atomic_bool copied;
 static VkQueue real_queue;
 static pthread_mutex_t real_lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void load(void)
 {
     const char *path = getenv("LESS_OF"), *n = getenv("LESS_SUBMITS"), *q = getenv("LESS_QUEUES");
+    const char *copiers = getenv("LESS_COPIERS");
     void *library = dlopen(path ? path : "", RTLD_NOW | RTLD_LOCAL);
 
     lost_after = n ? atol(n) : 0;
     n_queues = q ? (uint32_t)atol(q) : 0;
-    if (n_queues > LESS_MAX_QUEUES)
+    n_copiers = copiers ? (uint32_t)atol(copiers) : 0;
+    if (n_queues + n_copiers > LESS_MAX_QUEUES)
         abort();
     if (!library)
         abort();
@@ -98,20 +105,41 @@ static VKAPI_ATTR VkResult VKAPI_CALL enumerate(
 
 /* --- queues --- */
 
+/* lavapipe has one family. */
+static uint32_t n_families(void)
+{
+    return n_copiers > 0 ? 2 : 1;
+}
+
+static void describe(uint32_t family, VkQueueFamilyProperties *p)
+{
+    p->queueCount = family == 0 ? n_queues : n_copiers;
+    if (family > 0)
+        p->queueFlags = VK_QUEUE_TRANSFER_BIT;
+}
+
 static VKAPI_ATTR void VKAPI_CALL families(
     VkPhysicalDevice physical, uint32_t *count, VkQueueFamilyProperties *out)
 {
-    real_families(physical, count, out);
-    for (uint32_t i = 0; out && i < *count; i++)
-        out[i].queueCount = n_queues;
+    uint32_t n = out && *count < n_families() ? *count : n_families(), one = 1;
+
+    for (uint32_t i = 0; out && i < n; i++) {
+        real_families(physical, &one, &out[i]);
+        describe(i, &out[i]);
+    }
+    *count = n;
 }
 
 static VKAPI_ATTR void VKAPI_CALL families2(
     VkPhysicalDevice physical, uint32_t *count, VkQueueFamilyProperties2 *out)
 {
-    real_families2(physical, count, out);
-    for (uint32_t i = 0; out && i < *count; i++)
-        out[i].queueFamilyProperties.queueCount = n_queues;
+    uint32_t n = out && *count < n_families() ? *count : n_families(), one = 1;
+
+    for (uint32_t i = 0; out && i < n; i++) {
+        real_families2(physical, &one, &out[i]);
+        describe(i, &out[i].queueFamilyProperties);
+    }
+    *count = n;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
@@ -123,6 +151,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
 
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
+    one.queueCreateInfoCount = 1;
     one.pQueueCreateInfos = &queue;
     return real_create_device(physical, &one, allocator, out);
 }
@@ -130,10 +159,27 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
 static VKAPI_ATTR void VKAPI_CALL get_queue(
     VkDevice device, uint32_t family, uint32_t index, VkQueue *out)
 {
-    real_get_queue(device, family, 0, &real_queue);
-    if (queues[index].loader.loaderMagic == 0)
-        set_loader_magic_value(&queues[index]);
-    *out = (VkQueue)&queues[index];
+    struct queue *q = &queues[family == 0 ? index : n_queues + index];
+
+    real_get_queue(device, 0, 0, &real_queue);
+    if (q->loader.loaderMagic == 0)
+        set_loader_magic_value(q);
+    *out = (VkQueue)q;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pool(VkDevice device,
+    const VkCommandPoolCreateInfo *info, const VkAllocationCallbacks *allocator, VkCommandPool *out)
+{
+    VkCommandPoolCreateInfo theirs = *info;
+
+    theirs.queueFamilyIndex = 0;
+    return real_create_pool(device, &theirs, allocator, out);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (n_copiers > 0 && !copied)
+        _exit(1);
 }
 
 static struct queue *queue_of(VkQueue handle)
@@ -160,6 +206,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL submit(
 {
     if (lost || (lost_after > 0 && atomic_fetch_add(&submits, 1) >= lost_after))
         return VK_ERROR_DEVICE_LOST;
+    if (n_copiers > 0 && queue_of(queue) >= &queues[n_queues] && n > 0 &&
+        infos->commandBufferCount > 0)
+        copied = true;
     enter(queue_of(queue));
     VkResult r = real_submit(n_queues ? real_queue : queue, n, infos, fence);
     leave(queue_of(queue));
@@ -199,6 +248,7 @@ static const struct function of_device[] = {
     F(QueueWaitIdle, wait_idle, false),
     F(WaitForFences, wait, false),
     F(GetDeviceQueue, get_queue, true),
+    F(CreateCommandPool, create_pool, true),
     {0},
 };
 
