@@ -25,8 +25,9 @@ is() { # what, command...
 shows() { # where, frames
     timeout 60 "${run[@]}" "$icd" "$1" "$2" >"$dir/out" 2>"$dir/err" && grep -q "^$2 frames" "$dir/out"
 }
-has() { # surfaces, sorted
-    test "$(grep -o 'VK_KHR_[a-z]*_surface' "$dir/out" | sort | tr '\n' ' ')" = "${1:+$1 }"
+has() { # surfaces besides headless ones, sorted
+    grep -q VK_EXT_headless_surface "$dir/out" &&
+        test "$(grep -o 'VK_KHR_[a-z]*_surface' "$dir/out" | sort | tr '\n' ' ')" = "${1:+$1 }"
 }
 # In front of the machine's own: libraries of those names with nothing in them.
 lack() { # compiler, names...
