@@ -38,3 +38,32 @@ int64_t tp_cost_quantile(const struct tp_cost *c, unsigned per_mille)
     unsigned rank = (c->n * per_mille + 999) / 1000; /* from 1 */
     return c->sorted[rank > 0 ? rank - 1 : 0];
 }
+
+static void keep(int64_t *two, int64_t ns)
+{
+    if (ns > two[0]) {
+        two[1] = two[0];
+        two[0] = ns;
+    } else if (ns > two[1]) {
+        two[1] = ns;
+    }
+}
+
+void tp_peaks_add(struct tp_peaks *p, int64_t ns)
+{
+    if (p->n == TP_PEAKS_FRAMES) {
+        memcpy(p->before, p->now, sizeof p->before);
+        memset(p->now, 0, sizeof p->now);
+        p->n = 0;
+    }
+    keep(p->now, ns);
+    p->n++;
+}
+
+int64_t tp_peaks_second(const struct tp_peaks *p)
+{
+    int64_t two[2] = {p->now[0], p->now[1]};
+    keep(two, p->before[0]);
+    keep(two, p->before[1]);
+    return two[1];
+}

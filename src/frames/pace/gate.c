@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/pace/cap.h"
 #include "frames/pace/gate_internal.h"
 
 #define BOOKED 990u        /* per mille of frames that are ready by the latch that is booked */
 #define MOST_REFRESHES 32u /* that a frame is given */
+#define HITCH 2 /* times what lies between frames: no time given to all of them makes that good */
 #define LATE_GUEST 8u
 #define COMPOSITOR_SLACK_NS 500000
 #define COMPOSITOR_FRAMES 8192 /* after so many without a miss a third of it is expected */
@@ -225,15 +227,27 @@ void tp_gate_presented(struct tp_gate *g, uint64_t frame, int64_t entry_ns, int6
     g->last_return_ns = return_ns;
 }
 
+/* From one frame to the next. */
+static int64_t spacing_ns(const struct tp_gate *g)
+{
+    int64_t period = tp_vblank_period_ns(&g->vblank);
+    if (g->settings.cap_mhz == 0)
+        return period;
+    return tp_gate_max(period, tp_fine_ns(tp_cap_period(g->settings.cap_mhz)));
+}
+
 /* One refresh more or less is given to a frame, with a little to spare so that it does not waver.
- * The dearest of the last frames counts, unless it stands alone: that was a stall, which no time
- * given to all the others makes good. */
+ * The dearest of the last two seconds' frames counts, unless it stands alone: that was a stall,
+ * which no time given to all the others makes good; and what comes again within some hundreds. */
 static void fit_refreshes(struct tp_gate *g)
 {
     int64_t period = tp_vblank_period_ns(&g->vblank);
     int64_t most = tp_cost_quantile(&g->need, 1000), cost = tp_cost_quantile(&g->need, BOOKED);
+    int64_t rare = tp_peaks_second(&g->peaks);
     if (most < cost + cost / 2)
         cost = most;
+    if (rare <= HITCH * spacing_ns(g))
+        cost = tp_gate_max(cost, rare);
     cost += g->compositor_ns;
     if (period <= 0)
         return;
@@ -248,10 +262,15 @@ static void count_cost(struct tp_gate *g, const struct tp_gate_flight *f, int64_
     int64_t entry = f->entry_ns != TP_GATE_NEVER ? f->entry_ns : f->start_ns;
     int64_t from = tp_gate_max(tp_gate_max(entry, f->release_ns), g->last_ready_ns);
     int64_t gpu = tp_gate_max(ready_ns - from, 0);
+    int64_t cost = entry - f->start_ns + gpu;
     tp_cost_add(&g->cpu, entry - f->start_ns);
     tp_cost_add(&g->gpu, gpu);
-    tp_cost_add(&g->cost, entry - f->start_ns + gpu);
-    tp_cost_add(&g->need, f->due_ns < f->start_ns ? ready_ns - f->due_ns : ready_ns - f->start_ns);
+    tp_cost_add(&g->cost, cost);
+    int64_t need = ready_ns - (f->due_ns < f->start_ns ? f->due_ns : f->start_ns);
+    tp_cost_add(&g->need, need);
+    /* What stood behind another dear one is not dear. */
+    bool counts = need <= HITCH * spacing_ns(g) && need - cost < spacing_ns(g) / 2;
+    tp_peaks_add(&g->peaks, counts ? need : 0);
     fit_refreshes(g);
 }
 

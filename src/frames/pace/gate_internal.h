@@ -27,7 +27,8 @@ struct tp_gate {
     struct tp_cost cost, cpu, gpu;
     /* From when the frame was to start, with all that it waited for: other frames, too. */
     struct tp_cost need;
-    struct tp_cost cycle; /* from a start to when the guest asks for the next frame's */
+    struct tp_peaks peaks; /* of that */
+    struct tp_cost cycle;  /* from a start to when the guest asks for the next frame's */
     int64_t compositor_ns;
     unsigned refreshes; /* that a frame needs from its start to its latch */
     int64_t extra_ns;   /* latency's: starts earlier, since there were misses */

@@ -206,8 +206,7 @@ static void begin_acquire(struct world *w, struct frame *f)
     g->state = ACQUIRES;
     g->booked = false;
     g->asleep_until = NEVER;
-    tp_acquire_begin(&g->acquire, g->slots, paces_acquire(w) ? g->gate : NULL,
-        w->now, UINT64_MAX);
+    tp_acquire_begin(&g->acquire, g->slots, paces_acquire(w) ? g->gate : NULL, w->now, UINT64_MAX);
 }
 
 /* What the early guest can do at best: start when it wants to and may. */
@@ -439,7 +438,8 @@ void guest_connect(struct world *w)
         broken(w, "the ICD cannot connect");
         return;
     }
-    tp_slots_connected(g->slots, capabilities, w->c->no_board ? NULL : &g->view, quarantine_from(w));
+    tp_slots_connected(
+        g->slots, capabilities, w->c->no_board ? NULL : &g->view, quarantine_from(w));
     for (unsigned i = 0; i < w->c->images; i++) {
         struct tp_buffer_name *n = &g->names[i];
         *n = (struct tp_buffer_name){

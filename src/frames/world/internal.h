@@ -135,8 +135,8 @@ struct server {
     struct tp_board board;
     uint64_t serial, used_sequence, sequence;
     bool has_commit, up, ticks; /* ticks: it has seen a refresh since */
-    unsigned published; /* in this refresh */
-    bool dead;          /* writes nothing any more */
+    unsigned published;         /* in this refresh */
+    bool dead;                  /* writes nothing any more */
     uint64_t commit;
     struct message messages[MESSAGES];
     unsigned n;       /* of them */
@@ -189,10 +189,10 @@ struct world {
     struct frame frames[FRAMES];
     struct image images[TP_SLOTS_MAX];
     struct fence fences[FENCES];
-    int free_fence; /* where to look next */
-    unsigned n_fences; /* held, by whomever */
+    int free_fence;                             /* where to look next */
+    unsigned n_fences;                          /* held, by whomever */
     unsigned n_completions, n_carried, n_early; /* of these: by what is on its way */
-    uint64_t latched[TP_SCAN_PIPELINE + 2]; /* serials, not shown yet */
+    uint64_t latched[TP_SCAN_PIPELINE + 2];     /* serials, not shown yet */
     unsigned n_latched;
     int32_t screens;          /* that went off; nothing is anywhere then */
     uint64_t forgotten;       /* a blank: no picture up to it is anywhere */
@@ -203,8 +203,8 @@ struct world {
     bool paced;  /* by the gate, and not late on purpose */
     bool fits;   /* and each frame has all that it needs */
     struct watch watch;
-    int64_t slowest_ns; /* refresh so far */
-    tp_fine clock;      /* a cap's, of the last frame; 0: none yet */
+    int64_t slowest_ns;   /* refresh so far */
+    tp_fine clock;        /* a cap's, of the last frame; 0: none yet */
     int64_t policy_start; /* of the last frame by a policy, and the refresh then */
     uint64_t policy_refresh;
 };

@@ -7,8 +7,8 @@
 #include "frames/world/internal.h"
 #include "frames/world/oracle.h"
 
-#define GATE_OPEN_NS 1000000 /* from there to the frame's start, at most */
-#define FEW_FRAMES 1000u     /* too few to speak of a rate */
+#define GATE_OPEN_NS 1000000          /* from there to the frame's start, at most */
+#define FEW_FRAMES 1000u              /* too few to speak of a rate */
 #define STILL_NS INT64_C(15000000000) /* longer than a frame may cost */
 /* Sleeps that end late, and the hops between processes. */
 #define SLACK_NS 1000000

@@ -114,10 +114,16 @@ static void measure(const struct tp_world_config *c, const struct plan *p, struc
 {
     uint64_t n = 0;
     int64_t *latency = tp_calloc(c->frames, sizeof *latency);
+    int64_t before = 0;
+    double changes = 0;
     for (uint64_t k = LEFT_OUT; k < c->frames; k++) {
         latency[n] = refresh_ns(c, p[k].latch + c->pipeline) - p[k].start;
         out->latency.mean_ns += (double)latency[n++];
+        int64_t stay = refresh_ns(c, p[k].latch) - refresh_ns(c, p[k - 1].latch);
+        changes += before > 0 ? (double)(stay > before ? stay - before : before - stay) : 0;
+        before = stay;
     }
+    out->stutter_ns = n > 1 ? changes / (double)(n - 1) : 0;
     if (n > 0) {
         qsort(latency, n, sizeof *latency, compare);
         out->latency.mean_ns /= (double)n;

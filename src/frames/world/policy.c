@@ -1,7 +1,7 @@
 /*
  * How others pace, to compare the gate with: nothing of this ships. They hold a frame's begin, as a
- * limiter does that sits in the present before it. No pacing, which in a FIFO is a naive one, is the
- * gate's mode off.
+ * limiter does that sits in the present before it. No pacing, which in a FIFO is a naive one, is
+ * the gate's mode off.
  */
 #include "frames/pace/cap.h"
 #include "frames/world/internal.h"

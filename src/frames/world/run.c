@@ -9,8 +9,8 @@
 #include "frames/world/internal.h"
 
 const char *const tp_world_fault_names[TP_FAULTS] = {"lost-note", "late-fence", "dup-note",
-    "reorder", "truncated-fds", "server-crash", "compositor-crash", "compositor-stall", "panel-off", "refresh-switch",
-    "clock-jitter", "slow-reader", "fd-exhaustion", "silent-fence", "dvfs"};
+    "reorder", "truncated-fds", "server-crash", "compositor-crash", "compositor-stall", "panel-off",
+    "refresh-switch", "clock-jitter", "slow-reader", "fd-exhaustion", "silent-fence", "dvfs"};
 
 void tp_world_defaults(struct tp_world_config *c)
 {

@@ -184,8 +184,7 @@ void publish(struct world *w, uint64_t frame)
     s->has_commit = false;
     apply(w, frame + 1);
     /* With the screen off nothing throttles but the time of a refresh. */
-    push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame,
-        w->compositor.lives);
+    push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame, w->compositor.lives);
 }
 
 static void commit_frame(struct world *w, uint64_t frame)

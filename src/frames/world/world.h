@@ -90,15 +90,15 @@ struct tp_world_config {
     uint32_t refresh_mhz, slowest_mhz; /* slowest: of a variable range; 0: fixed */
     struct tp_gate_settings gate;
     enum tp_world_policy policy; /* others than the gate take only its cap */
-    unsigned images;   /* 2 to 64 */
-    unsigned pipeline; /* 0 to 2 */
+    unsigned images;             /* 2 to 64 */
+    unsigned pipeline;           /* 0 to 2 */
     int64_t lead_ns, compositor_ns, callback_ns;
     bool release;              /* fences are on */
     enum tp_release_wait wait; /* CPU or GPU */
     bool no_board;             /* the server has none */
     bool early_fences; /* the panel's completions come with the latch of the next picture, before
                           the release */
-    bool mailbox;        /* a newer picture takes the place of one that is not shown yet */
+    bool mailbox;      /* a newer picture takes the place of one that is not shown yet */
     enum tp_world_bug bug;
     /* This one begins after so many events; 0: never. */
     uint64_t strike_event;
