@@ -19,6 +19,22 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_image(VkDevice handle, const VkImag
     return tp_icd_buffer_alias(&c->pool, info, &c->images[0].buffer, allocator, out);
 }
 
+static VkResult bind_one(struct tp_icd_device *d, const VkBindImageMemoryInfo *info)
+{
+    const VkBindImageMemorySwapchainInfoKHR *to =
+        tp_icd_find(info->pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_SWAPCHAIN_INFO_KHR);
+    const struct tp_vk_bind_memory_status *status =
+        tp_icd_find(info->pNext, TP_VK_BIND_MEMORY_STATUS);
+
+    if (!to || !to->swapchain)
+        return d->vk.BindImageMemory2(d->handle, 1, info);
+    VkResult r = d->vk.BindImageMemory(d->handle, info->image,
+        tp_icd_swapchain_of(to->swapchain)->images[to->imageIndex].buffer.memory, 0);
+    if (status && status->pResult)
+        *status->pResult = r;
+    return r;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL bind_memory(
     VkDevice handle, uint32_t n, const VkBindImageMemoryInfo *infos)
 {
@@ -31,14 +47,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL bind_memory(
             tp_icd_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_SWAPCHAIN_INFO_KHR);
     if (!ours)
         return d->vk.BindImageMemory2(handle, n, infos);
-    for (uint32_t i = 0; i < n && r == VK_SUCCESS; i++) {
-        const VkBindImageMemorySwapchainInfoKHR *to =
-            tp_icd_find(infos[i].pNext, VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_SWAPCHAIN_INFO_KHR);
-        if (to && to->swapchain)
-            r = d->vk.BindImageMemory(handle, infos[i].image,
-                tp_icd_swapchain_of(to->swapchain)->images[to->imageIndex].buffer.memory, 0);
-        else
-            r = d->vk.BindImageMemory2(handle, 1, &infos[i]);
+    /* Each is tried, also after one has failed. */
+    for (uint32_t i = 0; i < n; i++) {
+        VkResult one = bind_one(d, &infos[i]);
+        if (r == VK_SUCCESS)
+            r = one;
     }
     return r;
 }

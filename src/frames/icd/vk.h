@@ -36,6 +36,14 @@ struct tp_vk_latest_ready_features {
     VkBool32 presentModeFifoLatestReady;
 };
 
+/* VK_KHR_maintenance6 (extension 546): where a command is to put what became of one binding. */
+#define TP_VK_BIND_MEMORY_STATUS ((VkStructureType)1000545002)
+struct tp_vk_bind_memory_status {
+    VkStructureType sType;
+    const void *pNext;
+    VkResult *pResult;
+};
+
 #ifndef VK_KHR_SURFACE_MAINTENANCE_1_EXTENSION_NAME
 #define VK_KHR_SURFACE_MAINTENANCE_1_EXTENSION_NAME "VK_KHR_surface_maintenance1"
 #endif

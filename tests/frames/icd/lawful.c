@@ -206,3 +206,31 @@ void acquire_all(struct chain *chains, uint32_t *indices, uint32_t n)
         draw_image(&chains[i], indices[i], 1);
     }
 }
+
+/* --- images of the application's --- */
+
+VkResult try_image(const struct chain *ch, const VkAllocationCallbacks *allocator, VkImage *out)
+{
+    VkImageSwapchainCreateInfoKHR of = {
+        .sType = VK_STRUCTURE_TYPE_IMAGE_SWAPCHAIN_CREATE_INFO_KHR, .swapchain = ch->swapchain};
+    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
+        .pNext = &of,
+        .imageType = VK_IMAGE_TYPE_2D,
+        .format = ch->info.imageFormat,
+        .extent = {ch->info.imageExtent.width, ch->info.imageExtent.height, 1},
+        .mipLevels = 1,
+        .arrayLayers = 1,
+        .samples = VK_SAMPLE_COUNT_1_BIT,
+        .tiling = VK_IMAGE_TILING_OPTIMAL,
+        .usage = ch->info.imageUsage};
+
+    return vkCreateImage(client.device, &info, allocator, out);
+}
+
+VkImage image_of(const struct chain *ch)
+{
+    VkImage image;
+
+    assert_int_equal(try_image(ch, NULL, &image), VK_SUCCESS);
+    return image;
+}

@@ -36,5 +36,8 @@ VkResult present_all(struct chain *chains, const uint32_t *indices, uint32_t n,
 void draw_image(struct chain *ch, uint32_t index, unsigned colour);
 /* The colour of an acquired image in the layout of a present. Its usage has TRANSFER_SRC. */
 unsigned read_image(struct chain *ch, uint32_t index);
+/* An image like the swapchain's, to be bound to its memory. The caller's. */
+VkResult try_image(const struct chain *ch, const VkAllocationCallbacks *allocator, VkImage *out);
+VkImage image_of(const struct chain *ch);
 
 #endif

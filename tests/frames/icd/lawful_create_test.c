@@ -223,26 +223,6 @@ static void a_list_of_one_format_needs_no_flag(void **state)
         check_chain(&info);
 }
 
-static VkImage image_of(const struct chain *ch)
-{
-    VkImageSwapchainCreateInfoKHR of = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_SWAPCHAIN_CREATE_INFO_KHR, .swapchain = ch->swapchain};
-    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .pNext = &of,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = ch->info.imageFormat,
-        .extent = {ch->info.imageExtent.width, ch->info.imageExtent.height, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .tiling = VK_IMAGE_TILING_OPTIMAL,
-        .usage = ch->info.imageUsage};
-    VkImage image;
-
-    assert_int_equal(vkCreateImage(client.device, &info, NULL, &image), VK_SUCCESS);
-    return image;
-}
-
 /* All of them in one call; what is drawn into one's own image is in the swapchain's. */
 static void images_of_the_applications_share_the_swapchains_memory(void **state)
 {

@@ -184,6 +184,44 @@ static void images_of_a_retired_swapchain_can_be_given_back(void **state)
     close_chain(&new);
 }
 
+/* --- maintenance 6: bindings say what became of each, which headers of 1.3.239 do not know --- */
+
+struct binding_status {
+    VkStructureType type;
+    const void *next;
+    VkResult *result;
+};
+
+static void bindings_to_a_swapchain_tell_their_result(void **state)
+{
+    VkResult results[2] = {VK_ERROR_UNKNOWN, VK_ERROR_UNKNOWN};
+    VkBindImageMemorySwapchainInfoKHR to[2];
+    struct binding_status status[2];
+    VkBindImageMemoryInfo bind[2];
+    VkImage images[2];
+    struct chain ch;
+
+    (void)state;
+    open_chain(&ch);
+    for (uint32_t i = 0; i < 2; i++) {
+        images[i] = image_of(&ch);
+        status[i] = (struct binding_status){(VkStructureType)1000545002, NULL, &results[i]};
+        to[i] = (VkBindImageMemorySwapchainInfoKHR){
+            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_SWAPCHAIN_INFO_KHR,
+            .pNext = &status[i],
+            .swapchain = ch.swapchain,
+            .imageIndex = i};
+        bind[i] = (VkBindImageMemoryInfo){
+            .sType = VK_STRUCTURE_TYPE_BIND_IMAGE_MEMORY_INFO, .pNext = &to[i], .image = images[i]};
+    }
+    assert_int_equal(vkBindImageMemory2(client.device, 2, bind), VK_SUCCESS);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(results[i], VK_SUCCESS);
+        vkDestroyImage(client.device, images[i], NULL);
+    }
+    close_chain(&ch);
+}
+
 /* --- regions --- */
 
 static void regions_may_be_empty_or_left_out(void **state)
@@ -214,6 +252,7 @@ int main(void)
         cmocka_unit_test(all_images_can_be_given_back),
         cmocka_unit_test(what_is_in_an_image_that_is_given_back_stays),
         cmocka_unit_test(images_of_a_retired_swapchain_can_be_given_back),
+        cmocka_unit_test(bindings_to_a_swapchain_tell_their_result),
         cmocka_unit_test(regions_may_be_empty_or_left_out),
     };
 

@@ -237,20 +237,9 @@ static void an_image_of_a_swapchain_without_memory_is_not_made(void **state)
 
     (void)state;
     open_chain(&ch);
-    VkImageSwapchainCreateInfoKHR of = {
-        .sType = VK_STRUCTURE_TYPE_IMAGE_SWAPCHAIN_CREATE_INFO_KHR, .swapchain = ch.swapchain};
-    VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
-        .pNext = &of,
-        .imageType = VK_IMAGE_TYPE_2D,
-        .format = ch.info.imageFormat,
-        .extent = {ch.info.imageExtent.width, ch.info.imageExtent.height, 1},
-        .mipLevels = 1,
-        .arrayLayers = 1,
-        .samples = VK_SAMPLE_COUNT_1_BIT,
-        .usage = ch.info.imageUsage};
     for (; r != VK_SUCCESS && n < 100; n++) {
         allow(n);
-        r = vkCreateImage(client.device, &info, &callbacks, &image);
+        r = try_image(&ch, &callbacks, &image);
         allow(-1);
         assert_true(r == VK_SUCCESS || r == VK_ERROR_OUT_OF_HOST_MEMORY);
     }
