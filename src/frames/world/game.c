@@ -58,6 +58,7 @@ static void begin_writing(struct world *w, struct image *m, int64_t until)
         return;
     m->torn = true;
     w->out->tears++;
+    record_tear(w);
     tell(w, "GPU writes image %u, which is read until %.3f ms", (unsigned)(m - w->images),
         (double)(m->read_to - START_NS) / 1e6);
     if (w->c->release)
@@ -80,8 +81,10 @@ void gpu_kick(struct world *w)
     g->running = true;
     g->busy_ns += takes;
     push(w, w->now + takes, EVENT_GPU, 0, 0);
+    struct frame *f = frame_at(w, j->frame);
+    *(j->writes ? &f->write : &f->elsewhere) = w->now;
     if (j->writes)
-        begin_writing(w, &w->images[frame_at(w, j->frame)->image], w->now + takes);
+        begin_writing(w, &w->images[f->image], w->now + takes);
 }
 
 static void submit(struct world *w, const struct job *j)
@@ -103,8 +106,10 @@ void gpu_done(struct world *w)
     g->first_job = (g->first_job + 1) % JOBS;
     g->n_jobs--;
     g->running = false;
+    struct frame *f = frame_at(w, j.frame);
+    if (!j.writes)
+        f->elsewhere_to = w->now;
     if (j.writes) {
-        struct frame *f = frame_at(w, j.frame);
         f->ready = w->now;
         g->done = j.frame + 1;
         if (g->gate)
@@ -143,13 +148,25 @@ static void begin_frame(struct world *w)
 {
     struct guest *g = &w->guest;
     struct frame *f = frame_at(w, g->frame);
+    if (f->number + FRAMES == g->frame)
+        record_frame(w, f);
     *f = (struct frame){.number = g->frame,
         .begin = w->now,
+        .asked = NEVER,
         .acquired = NEVER,
         .entry = NEVER,
         .ready = NEVER,
         .commit = NEVER,
         .line = NEVER,
+        .elsewhere = NEVER,
+        .elsewhere_to = NEVER,
+        .write = NEVER,
+        .booked = NEVER,
+        .composed = NEVER,
+        .published = NEVER,
+        .latched = NEVER,
+        .released = NEVER,
+        .told = NEVER,
         .cpu = cost_of(w, g->frame)->cpu_ns,
         .gpu = cost_of(w, g->frame)->gpu_ns};
 }
@@ -185,8 +202,10 @@ static void present(struct world *w, struct frame *f, int64_t takes)
     tp_slots_committed(g->slots, f->image, w->now);
     if (g->gate) {
         tp_gate_presented(g->gate, f->id, w->now, w->now);
-        if (tp_gate_frame(g->gate, f->id, &seen))
+        if (tp_gate_frame(g->gate, f->id, &seen)) {
             f->commit = seen.commit_ns;
+            f->booked = seen.latch_ns < INT64_MAX ? seen.latch_ns : NEVER;
+        }
     }
     g->returned = w->now;
     submit(w, &j);
@@ -230,6 +249,9 @@ static void acquired(struct world *w, struct frame *f)
     if (g->gate && tp_gate_frame(g->gate, f->id, &seen))
         f->gate = seen.gate_ns;
     spoil_clock(w);
+    f->slot_wait = g->got.slot_ns;
+    f->release_wait = g->got.release_ns;
+    f->gate_wait = g->got.gate_ns;
     count_acquire(w, f, &g->got);
     check_acquired(w, f);
     if (w->c->late_guest) {
@@ -332,6 +354,10 @@ void guest_turn(struct world *w, uint64_t turn)
 
 static void on_note(struct world *w, struct tp_scanout_frame *f)
 {
+    struct frame *of = frame_of(w, f->u.note.serial);
+    if (of && of->serial == f->u.note.serial && of->told == NEVER &&
+        f->u.note.what == TP_NOTE_FINAL)
+        of->told = w->now;
     spoil_note(w, f);
     if (!tp_slots_note(w->guest.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
         f->fd >= 0)

@@ -64,6 +64,10 @@ struct frame {
     uint64_t serial;
     bool gone; /* from the panel */
     bool torn; /* its image was written since */
+    /* For who looks on. */
+    int64_t elsewhere, elsewhere_to, write, booked, composed, published, latched, released, told;
+    int64_t slot_wait, release_wait, gate_wait;
+    bool late;
 };
 
 struct image {
@@ -205,6 +209,7 @@ struct world {
     struct watch watch;
     int64_t slowest_ns;   /* refresh so far */
     tp_fine clock;        /* a cap's, of the last frame; 0: none yet */
+    struct tp_world_scan reads; /* the scan-out that goes on; for who looks on */
     int64_t policy_start; /* of the last frame by a policy, and the refresh then */
     uint64_t policy_refresh;
 };
@@ -299,6 +304,17 @@ void spoil_clock(struct world *w);
 bool book_before(struct world *w, struct frame *f);
 /* Takes an image out of the order of things; any: also one that is free. */
 bool take_anyway(struct world *w, bool any);
+
+/* --- record.c --- */
+
+/* Whoever looks on is told of a frame that is over, or too long ago. */
+void record_frame(struct world *w, const struct frame *f);
+/* Of the scan-out that is over, as another begins. */
+void record_scan(struct world *w, const struct tp_scan_event *e);
+/* Of the image that is read at this instant: it is written. */
+void record_tear(struct world *w);
+/* Of all that is left. */
+void record_rest(struct world *w);
 
 /* --- policy.c --- */
 

@@ -304,6 +304,7 @@ int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, s
     out->now_ns = w->now;
     finish_metrics(w);
     check_run(w);
+    record_rest(w);
     stop_guest(w);
     stop_screen(w);
     if (w->n_fences > 0 && !*out->broken)

@@ -153,6 +153,7 @@ static void apply(struct world *w, uint64_t frame)
     if (frame > 0) {
         struct frame *f = frame_at(w, frame - 1);
         f->serial = serial;
+        f->published = w->now;
         layer = (struct tp_identity){1, f->image + 1u};
         tell(w, "frame %llu, image %u, goes to the panel", (unsigned long long)(frame - 1),
             f->image);
@@ -305,6 +306,7 @@ void compose(struct world *w, uint64_t number, int32_t life)
         w->out->drops++;
         return;
     }
+    frame_at(w, number)->composed = w->now;
     c->queue[(c->first + c->n++) % FRAMES] = number;
     commit_next(w);
 }
@@ -340,6 +342,7 @@ static void latched(struct world *w, uint64_t serial)
     struct frame *f = frame_of(w, serial);
     if (!f)
         return;
+    f->latched = w->now;
     f->torn = w->images[f->image].write_to > w->now;
     if (w->n_latched < sizeof w->latched / sizeof *w->latched)
         w->latched[w->n_latched++] = serial;
@@ -362,6 +365,7 @@ static void begin_reading(struct world *w, struct frame *f, const struct tp_scan
     if (!m->torn)
         return;
     w->out->tears++;
+    record_tear(w);
     tell(w, "image %u is read, and the GPU writes it, or has since its latch", f->image);
     if (w->c->release)
         broken(w, "the panel read an image while the GPU wrote it");
@@ -385,11 +389,14 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
 {
     struct server *s = &w->server;
     struct frame *f = frame_of(w, e->serial);
+    record_scan(w, e);
     if (f)
         begin_reading(w, f, e);
     if (f && e->fresh) {
         f->line = e->time_ns;
+        uint64_t late = w->out->late;
         count_shown(w, f, e->sequence);
+        f->late = w->out->late > late;
         push(w, w->now + HOP_NS, EVENT_SHOWN, f->number, 0);
     }
     s->sequence = e->sequence;
@@ -442,8 +449,10 @@ static void released(struct world *w, uint64_t serial, bool dropped)
     if (w->server.up && !told && strikes(w, TP_FAULT_SILENT_FENCE))
         silent = true;
     let_go(w, f, serial, w->now + late);
-    if (f)
+    if (f) {
         f->gone = true;
+        f->released = w->now + late;
+    }
     w->early[serial % FRAMES] = 0;
     if (!w->server.up)
         return;

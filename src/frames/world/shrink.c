@@ -68,6 +68,7 @@ void tp_world_shrink(struct tp_world_config *c, struct tp_world_result *result)
     struct search s = {.best = c, .result = result, .other = tp_calloc(1, sizeof *result)};
     struct tp_world_config plain = *c;
     plain.run_ahead = 0;
+    plain.watch = NULL;
     attempt_seeds(&s, plain);
     drop_faults(&s);
     find_early(&s);

@@ -82,6 +82,46 @@ enum tp_world_policy {
     TP_POLICY_DELAY,   /* a cap's interval after the last frame, wherever the refresh is */
 };
 
+/* What became of a frame: when it was so, not when somebody heard of it. Of the world's clock;
+ * TP_WORLD_NEVER: it did not come to that. */
+#define TP_WORLD_NEVER INT64_MIN
+struct tp_world_frame {
+    uint64_t number; /* from 0 */
+    unsigned image;
+    bool late, dropped;       /* shown later than the cap wants; given up, and never shown */
+    int64_t begin_ns;         /* the guest began it */
+    int64_t asked_ns;         /* an image was asked for */
+    int64_t gate_ns;          /* it was to start by the gate */
+    int64_t acquired_ns;      /* it had its image */
+    int64_t slot_wait_ns, release_wait_ns, gate_wait_ns; /* what it waited for until then */
+    int64_t presented_ns;     /* its CPU part was done, a late guest's copy too */
+    int64_t elsewhere_ns, elsewhere_to_ns; /* a late guest's GPU renders, not into the image */
+    int64_t write_ns, ready_ns;            /* its GPU writes the image */
+    int64_t booked_ns;        /* the latch that the gate wants it to be ready for */
+    int64_t committed_ns, composed_ns; /* it went to the compositor, and that was done with it */
+    int64_t published_ns;     /* it went to the panel */
+    int64_t latched_ns, line_ns; /* the panel took it, and showed its first line */
+    int64_t released_ns;      /* its fence signalled: the panel does not read it any more */
+    int64_t told_ns;          /* the guest had the note of that fence */
+};
+
+/* A scan-out of the panel. */
+struct tp_world_scan {
+    uint64_t sequence;
+    int64_t latch_ns, from_ns, to_ns; /* the latch for it, its first line, its last */
+    bool shows;
+    uint64_t frame;  /* where it shows one */
+    int64_t torn_ns; /* the frame's image was written: from_ns: since the latch */
+};
+
+/* Somebody who looks on. Frames come in their order, some 128 frames after they were begun, or at
+ * the run's end; scan-outs come when the next one begins, or then. */
+struct tp_world_watch {
+    void (*frame)(void *data, const struct tp_world_frame *f);
+    void (*scan)(void *data, const struct tp_world_scan *s);
+    void *data;
+};
+
 struct tp_world_config {
     const struct tp_world_cost *costs; /* used one after the other, again and again; borrowed */
     size_t n_costs;
@@ -103,6 +143,7 @@ struct tp_world_config {
     /* This one begins after so many events; 0: never. */
     uint64_t strike_event;
     enum tp_world_fault strike;
+    const struct tp_world_watch *watch; /* borrowed; NULL: nobody */
     uint64_t frames, seed;
     uint32_t per_mille[TP_FAULTS]; /* 0: it does not happen */
     unsigned late_refreshes;       /* of late-fence */
