@@ -41,7 +41,10 @@ static int64_t release_of(const struct tp_world_config *c, const struct plan *p,
 {
     if (k < c->images)
         return 0;
-    return refresh_ns(c, p[k - c->images + 1].latch + c->pipeline) + c->callback_ns;
+    int64_t late = c->per_mille[TP_FAULT_LATE_FENCE] == 1000 ? c->late_refreshes : 0;
+    int64_t at = refresh_ns(c, p[k - c->images + 1].latch + c->pipeline);
+    int64_t signal = refresh_ns(c, p[k - c->images + 1].latch + c->pipeline + late);
+    return max_ns(at + c->callback_ns, signal);
 }
 
 /* All as soon as they can be; each to its refresh, and no sooner than the cap wants it. Whatever

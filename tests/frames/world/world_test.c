@@ -105,43 +105,88 @@ static void half_the_refresh_stays_two_and_45_on_60_one_or_two(void **data)
     assert_true(result.on_vblank == 1);
 }
 
-/* At a cap of half the refresh the gate's figures are the same with and without fences. */
+static void assert_equal_figures(const struct tp_world_result *with)
+{
+    assert_int_equal(with->frames, result.frames);
+    assert_int_equal(with->span_ns, result.span_ns);
+    assert_int_equal(with->gate_late, result.gate_late);
+    assert_int_equal(with->repeats, result.repeats);
+    assert_true(with->on_vblank == result.on_vblank);
+    assert_memory_equal(with->cadence, result.cadence, sizeof result.cadence);
+    assert_memory_equal(&with->interval, &result.interval, sizeof result.interval);
+    assert_memory_equal(&with->latency, &result.latency, sizeof result.latency);
+    assert_memory_equal(&with->gate_to_start, &result.gate_to_start, sizeof result.gate_to_start);
+}
+
+/* Cap 30 on 60, and any half of a refresh, is the control: the gate's figures are the same with and
+ * without fences. So they are at the whole refresh, where there are enough images. */
 static void fences_cost_nothing_where_there_are_enough_images(void **data)
 {
     (void)data;
-    struct tp_world_cost cost = cost_of(8000);
-    struct tp_world_config c = config(&cost, 5000);
-    struct tp_world_result with;
-    for (int half = 0; half < 2; half++) {
-        c.gate = (struct tp_gate_settings){TP_GATE_VSYNC, half ? 30000 : 0};
-        c.release = true;
+    static const uint32_t rates[] = {60000, 72000, 90000, 120000, 144000};
+    static struct tp_world_result with;
+    for (unsigned i = 0; i < 5 * 3 * 2 * 2; i++) {
+        uint32_t rate = rates[i % 5];
+        struct tp_world_cost cost = cost_of(1000000000 / rate * 48 / 100);
+        struct tp_world_config c = config(&cost, 2000);
+        c.refresh_mhz = rate;
+        c.pipeline = i / 5 % 3;
+        c.images = enough_images(c.pipeline, 0);
+        c.late_guest = i / 15 % 2;
+        c.gate = (struct tp_gate_settings){TP_GATE_VSYNC, i / 30 ? rate / 2 : 0};
         go(&c);
         with = result;
         c.release = false;
         go(&c);
-        assert_int_equal(with.span_ns, result.span_ns);
-        assert_int_equal(with.gate_late, result.gate_late);
-        assert_true(with.on_vblank == result.on_vblank);
-        assert_int_equal(with.latency.p99_ns, result.latency.p99_ns);
-        assert_true(with.gate_wait_ns == result.gate_wait_ns);
+        assert_equal_figures(&with);
+        if (c.gate.cap_mhz > 0) /* else some of it is for the release */
+            assert_true(with.gate_wait_ns == result.gate_wait_ns);
     }
 }
 
 static void late_fences_cost_nothing_either(void **data)
 {
     (void)data;
-    struct tp_world_cost cost = cost_of(14000);
-    for (unsigned late = 1; late <= 2; late++) {
-        struct tp_world_config c = config(&cost, 5000);
-        c.images = enough_images(1, late);
+    static const uint32_t rates[] = {60000, 90000, 144000};
+    for (unsigned i = 0; i < 3 * 3 * 2 * 2; i++) {
+        unsigned late = 1 + i / 9 % 2;
+        uint32_t rate = rates[i % 3];
+        struct tp_world_cost cost = cost_of(1000000000 / rate * 88 / 100);
+        struct tp_world_config c = config(&cost, 2000);
+        c.refresh_mhz = rate;
+        c.pipeline = i / 3 % 3;
+        c.late_guest = i / 18;
         c.per_mille[TP_FAULT_LATE_FENCE] = 1000;
         c.late_refreshes = late;
+        c.images = enough_images(c.pipeline, late);
+        assert_int_equal(tp_world_images(&c), c.images);
         go(&c);
-        assert_true(result.injected[TP_FAULT_LATE_FENCE] > 4000);
+        assert_true(result.injected[TP_FAULT_LATE_FENCE] > 1900);
         assert_int_equal(result.cadence[1], result.frames - 10);
         assert_int_equal(result.gate_late, 0);
+        assert_int_equal(result.repeats, 0);
         assert_true(result.on_vblank == 1);
-        assert_int_equal(result.slots.release_timeouts, 0);
+    }
+}
+
+/* The world judges a run with too few images by the oracle's rate. */
+static void with_fewer_images_late_fences_leave_the_oracles_rate(void **data)
+{
+    (void)data;
+    for (unsigned i = 0; i < 3 * 2 * 3 * 3 * 2; i++) {
+        static const int64_t costs[] = {4000, 8000, 14500};
+        struct tp_world_cost cost = cost_of(costs[i % 3]);
+        struct tp_world_config c = config(&cost, 2000);
+        struct tp_oracle o;
+        c.images = 2 + i / 3 % 2;
+        c.pipeline = i / 6 % 3;
+        c.late_refreshes = i / 18 % 3;
+        c.per_mille[TP_FAULT_LATE_FENCE] = c.late_refreshes > 0 ? 1000 : 0;
+        c.late_guest = i / 54;
+        assert_int_equal(tp_oracle_run(&c, &o, NULL), 0);
+        go(&c);
+        assert_between(fps(), o.fps * 0.99, o.fps * 1.01);
+        assert_int_equal(result.tears, 0);
     }
 }
 
@@ -652,6 +697,7 @@ int main(void)
         cmocka_unit_test(half_the_refresh_stays_two_and_45_on_60_one_or_two),
         cmocka_unit_test(fences_cost_nothing_where_there_are_enough_images),
         cmocka_unit_test(late_fences_cost_nothing_either),
+        cmocka_unit_test(with_fewer_images_late_fences_leave_the_oracles_rate),
         cmocka_unit_test(fewer_images_have_the_rate_that_they_can_have),
         cmocka_unit_test(latency_is_lower_at_the_same_rate),
         cmocka_unit_test(latency_has_no_spiral),
