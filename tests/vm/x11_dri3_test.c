@@ -1,6 +1,7 @@
 /*
- * The X11 target on an X server that takes dma-bufs: Xorg with glamor on the card TURNPIKE_TEST_CARD. The images are
- * buffers of that card: a server that renders on the processor cannot map another device's.
+ * The X11 target on an X server that takes dma-bufs: Xorg with glamor on the card
+ * TURNPIKE_TEST_CARD. The images are buffers of that card: a server that renders on the processor
+ * cannot map another device's.
  */
 #include "../frames/icd/target_guest.h"
 

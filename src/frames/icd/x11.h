@@ -26,7 +26,8 @@ struct tp_x11_link {
     uint8_t present;     /* major opcodes and first events of extensions; 0: not there */
     uint8_t shm_event;   /* 0: shared memory cannot be had */
     bool shm_pixmaps;
-    uint32_t dri3; /* minor version of DRI3 1.x, and 1 more; 0: not there */
+    uint32_t dri3;   /* minor version of DRI3 1.x, and 1 more; 0: not there */
+    bool names_none; /* of its modifiers; known once formats were asked for */
 };
 
 struct tp_x11_window {

@@ -18,6 +18,14 @@ static int check(struct tp_x11_link *l, xcb_void_cookie_t asked)
     return -EOPNOTSUPP;
 }
 
+/* The request of DRI3 1.0, which says nothing of the layout: for a server that knows no modifier,
+ * to which linear is what driver and server agree on. */
+static bool goes_without_modifier(const struct tp_x11_link *l, uint64_t modifier)
+{
+    return modifier == DRM_FORMAT_MOD_INVALID || l->dri3 <= 2 ||
+        (l->names_none && modifier == DRM_FORMAT_MOD_LINEAR);
+}
+
 static int add_dmabuf(struct tp_x11_link *l, const struct tp_x11_window *w,
     const struct tp_stream_image *from, struct tp_x11_image *out)
 {
@@ -26,9 +34,10 @@ static int add_dmabuf(struct tp_x11_link *l, const struct tp_x11_window *w,
     uint8_t n = (uint8_t)from->n_planes;
     xcb_void_cookie_t asked;
 
-    /* Without a modifier the request has neither an offset nor room for long rows. */
-    if (from->modifier == DRM_FORMAT_MOD_INVALID &&
-        (n != 1 || o[0] != 0 || p[0] > UINT16_MAX || from->bytes > UINT32_MAX))
+    bool without = goes_without_modifier(l, from->modifier);
+
+    /* That request has neither an offset nor room for long rows. */
+    if (without && (n != 1 || o[0] != 0 || p[0] > UINT16_MAX || from->bytes > UINT32_MAX))
         return -EOPNOTSUPP;
     for (uint32_t i = 0; i < n; i++) {
         fds[i] = fcntl(from->fd, F_DUPFD_CLOEXEC, 0); /* xcb closes them */
@@ -40,7 +49,7 @@ static int add_dmabuf(struct tp_x11_link *l, const struct tp_x11_window *w,
         }
     }
     out->pixmap = xcb_generate_id(l->c);
-    if (from->modifier == DRM_FORMAT_MOD_INVALID)
+    if (without)
         asked = xcb_dri3_pixmap_from_buffer_checked(l->c, out->pixmap, w->id, (uint32_t)from->bytes,
             (uint16_t)from->width, (uint16_t)from->height, (uint16_t)p[0], w->depth, w->bits,
             fds[0]);

@@ -221,7 +221,8 @@ int tp_x11_formats(struct tp_x11_link *l, const struct tp_x11_window *w,
         for (int i = 0; i < of_screen; i++)
             add(*out, n, w, xcb_dri3_get_supported_modifiers_screen_modifiers(m)[i],
                 TP_MEMORY_DMABUF);
-        if (l->dri3 && l->present && *n == 0)
+        l->names_none = *n == 0;
+        if (l->dri3 && l->present && l->names_none)
             add(*out, n, w, DRM_FORMAT_MOD_INVALID, TP_MEMORY_DMABUF);
         add(*out, n, w, DRM_FORMAT_MOD_LINEAR, TP_MEMORY_SHARED);
     }

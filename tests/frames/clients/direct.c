@@ -1,7 +1,8 @@
 /*
- * direct SECONDS [fifo|mailbox|immediate]: a game without a compositor. The first screen by VK_KHR_display, in its
- * first mode; frames of one colour each, another one each time, as fast as they can be had. At the end it tells how
- * many there were. Status 3: there is no driver, or no screen.
+ * direct SECONDS [fifo|mailbox|immediate]: a game without a compositor. The first screen by
+ * VK_KHR_display, in its first mode; frames of one colour each, another one each time, as fast as
+ * they can be had. At the end it tells how many there were. Status 3: there is no driver, or no
+ * screen.
  */
 #include "draw.h"
 

@@ -131,7 +131,8 @@ void draw_on(VkSurfaceKHR surface, VkExtent2D extent, VkPresentModeKHR mode)
     draw_must(vkGetPhysicalDeviceSurfaceSupportKHR(draw.physical, 0, surface, &can), "its support");
     draw_must(
         vkGetPhysicalDeviceSurfaceCapabilitiesKHR(draw.physical, surface, &caps), "capabilities");
-    draw_must(vkGetPhysicalDeviceSurfaceFormatsKHR(draw.physical, surface, &one, &format), "formats");
+    draw_must(
+        vkGetPhysicalDeviceSurfaceFormatsKHR(draw.physical, surface, &one, &format), "formats");
     draw_must(vkGetPhysicalDeviceSurfacePresentModesKHR(draw.physical, surface, &n_modes, modes),
         "present modes");
     while (n < n_modes && modes[n] != mode)
@@ -156,7 +157,8 @@ void draw_on(VkSurfaceKHR surface, VkExtent2D extent, VkPresentModeKHR mode)
     if (old)
         drop_swapchain(old);
     draw.n_images = IMAGES;
-    draw_must(vkGetSwapchainImagesKHR(draw.device, swapchain, &draw.n_images, images), "its images");
+    draw_must(
+        vkGetSwapchainImagesKHR(draw.device, swapchain, &draw.n_images, images), "its images");
     for (uint32_t i = 0; i < draw.n_images; i++)
         draw_must(vkCreateSemaphore(draw.device, &semaphore, NULL, &drawn[i]), "a semaphore");
 }

@@ -1,4 +1,5 @@
-/* What Vulkan clients of our own share: a device, a swapchain, frames of one colour. What fails ends the program. */
+/* What Vulkan clients of our own share: a device, a swapchain, frames of one colour. What fails
+ * ends the program. */
 #ifndef TP_TESTS_CLIENTS_DRAW_H
 #define TP_TESTS_CLIENTS_DRAW_H
 

@@ -1,6 +1,7 @@
 /*
- * glfw FRAMES: a window of GLFW's with so many frames of one colour, which grows when a third of them are drawn. With 0
- * frames it goes on until it is ended. Status 3: there is no window system, or no driver for it.
+ * glfw FRAMES: a window of GLFW's with so many frames of one colour, which grows when a third of
+ * them are drawn. With 0 frames it goes on until it is ended. Status 3: there is no window system,
+ * or no driver for it.
  */
 #include "draw.h"
 

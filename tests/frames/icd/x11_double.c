@@ -160,9 +160,9 @@ static void answer_core(struct double_client *c, const uint8_t *r)
         bool dri3 = q->name_len == 4 && !memcmp(name, "DRI3", 4);
         bool present = q->name_len == 7 && !memcmp(name, "Present", 7);
         REPLY(xcb_query_extension_reply_t, .present = dri3 || present,
-            .major_opcode = dri3          ? DRI3
-                : present ? PRESENT
-                          : 0);
+            .major_opcode = dri3 ? DRI3
+                : present        ? PRESENT
+                                 : 0);
         break;
     }
     case XCB_GET_GEOMETRY:
@@ -178,8 +178,8 @@ static void answer_core(struct double_client *c, const uint8_t *r)
         break;
     case XCB_FREE_PIXMAP:
         for (unsigned i = 0; i < c->server->n_pixmaps; i++)
-            c->server->pixmaps[i].freed |=
-                c->server->pixmaps[i].id == ((const xcb_free_pixmap_request_t *)(const void *)r)->pixmap;
+            c->server->pixmaps[i].freed |= c->server->pixmaps[i].id ==
+                ((const xcb_free_pixmap_request_t *)(const void *)r)->pixmap;
         c->server->n_freed++;
         break;
     default: /* windows and graphic contexts are as they are asked for */
@@ -191,10 +191,8 @@ static void answer_core(struct double_client *c, const uint8_t *r)
 
 static void refuse(struct double_client *c, const uint8_t *r)
 {
-    xcb_generic_error_t e = {.error_code = XCB_ALLOC,
-        .sequence = c->sequence,
-        .minor_code = r[1],
-        .major_code = r[0]};
+    xcb_generic_error_t e = {
+        .error_code = XCB_ALLOC, .sequence = c->sequence, .minor_code = r[1], .major_code = r[0]};
 
     put(c, &e, 32, -1);
 }
@@ -310,8 +308,7 @@ static void answer_present(struct double_client *c, const uint8_t *r)
         d->hearer = c;
     } else if (r[1] == XCB_PRESENT_PIXMAP && d->n_presents < DOUBLE_RECORDS) {
         const xcb_present_pixmap_request_t *q = (const void *)r;
-        d->presents[d->n_presents++] =
-            (struct double_present){q->pixmap, q->serial, q->options};
+        d->presents[d->n_presents++] = (struct double_present){q->pixmap, q->serial, q->options};
     }
 }
 

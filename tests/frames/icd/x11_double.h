@@ -1,5 +1,6 @@
-/* An X server that has DRI3 and Present, and no screen: enough of the protocol for a target's window, and a record of
- * what it is asked for. It says what became of a picture when it is told to. */
+/* An X server that has DRI3 and Present, and no screen: enough of the protocol for a target's
+ * window, and a record of what it is asked for. It says what became of a picture when it is told
+ * to. */
 #ifndef TP_TESTS_FRAMES_ICD_X11_DOUBLE_H
 #define TP_TESTS_FRAMES_ICD_X11_DOUBLE_H
 

@@ -28,23 +28,28 @@ struct place {
     struct tp_target *target;
 };
 
-static struct place *begin(uint32_t dri3_minor, bool refuses)
+static struct place *begin_as(uint32_t dri3_minor, bool names_modifiers, bool refuses)
 {
     struct place *p = calloc(1, sizeof *p);
 
     assert_non_null(p);
     p->descriptors = n_descriptors();
-    p->server = (struct x11_double){.dri3_minor = dri3_minor,
-        .refuses = refuses,
-        .of_window = of_window,
-        .n_of_window = 2,
-        .of_screen = of_screen,
-        .n_of_screen = 2};
+    p->server = (struct x11_double){.dri3_minor = dri3_minor, .refuses = refuses};
+    if (names_modifiers) {
+        p->server.of_window = of_window;
+        p->server.of_screen = of_screen;
+        p->server.n_of_window = p->server.n_of_screen = 2;
+    }
     x11_double_begin(&p->server);
     p->app = xcb_connect(p->server.name, NULL);
     assert_int_equal(xcb_connection_has_error(p->app), 0);
     assert_int_equal(tp_target_x11_create(p->app, xcb_generate_id(p->app), &p->target), 0);
     return p;
+}
+
+static struct place *begin(uint32_t dri3_minor, bool refuses)
+{
+    return begin_as(dri3_minor, true, refuses);
 }
 
 /* How many pixmaps it was asked to free. */
@@ -213,6 +218,26 @@ static void without_a_modifier_it_goes_the_old_way(void **state)
     end(p);
 }
 
+static void linear_images_go_the_old_way_to_a_server_that_names_no_modifier(void **state)
+{
+    const struct {
+        uint32_t dri3_minor;
+        bool names_modifiers, modified;
+    } servers[] = {{0, true, false}, {2, false, false}, {2, true, true}};
+    uint32_t n;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        struct place *p = begin_as(servers[i].dri3_minor, servers[i].names_modifiers, false);
+        memory_of(p, DRM_FORMAT_MOD_INVALID, &n);
+        open_stream(p, 1, VK_PRESENT_MODE_FIFO_KHR);
+        assert_int_equal(add(p, 0, image_of(DRM_FORMAT_MOD_LINEAR, 1), NULL), 0);
+        assert_int_equal(p->server.pixmaps[0].modified, servers[i].modified);
+        close_stream(p);
+        end(p);
+    }
+}
+
 static void what_the_server_refuses_is_not_taken(void **state)
 {
     struct place *p = begin(2, true);
@@ -307,6 +332,7 @@ int main(void)
         cmocka_unit_test(an_old_server_takes_what_the_driver_agrees_on),
         cmocka_unit_test(an_image_goes_with_its_modifier_and_a_file_for_each_plane),
         cmocka_unit_test(without_a_modifier_it_goes_the_old_way),
+        cmocka_unit_test(linear_images_go_the_old_way_to_a_server_that_names_no_modifier),
         cmocka_unit_test(what_the_server_refuses_is_not_taken),
         cmocka_unit_test(pictures_take_turns_and_images_come_back_when_they_are_idle),
         cmocka_unit_test(a_picture_that_the_server_skips_is_discarded),
