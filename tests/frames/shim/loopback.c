@@ -53,6 +53,7 @@ static uint64_t sequence;
 static int64_t last_tick;
 static uint8_t in[TP_FRAME_BYTES], out[TP_FRAME_BYTES];
 static volatile sig_atomic_t ended, replugged;
+static sigset_t unblocked; /* signals come while it sleeps, and at no other time */
 
 static void end(int signal)
 {
@@ -406,7 +407,8 @@ static void run(int listener, int timer)
         }
         if (replugged)
             plug_second();
-        if (poll(polls, (nfds_t)n, (int)wait) < 0)
+        struct timespec t = {wait / 1000, wait % 1000 * 1000000};
+        if (ppoll(polls, (nfds_t)n, wait < 0 ? NULL : &t, &unblocked) < 0)
             continue;
         if (ended && until == INT64_MAX)
             until = now_ns() + 2000000000;
@@ -442,6 +444,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: loopback SOCKET [HZ]\n");
         return 2;
     }
+    sigemptyset(&a.sa_mask);
+    sigaddset(&a.sa_mask, SIGTERM);
+    sigaddset(&a.sa_mask, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &a.sa_mask, &unblocked);
     sigaction(SIGTERM, &a, NULL);
     a.sa_handler = replug;
     sigaction(SIGUSR1, &a, NULL);
