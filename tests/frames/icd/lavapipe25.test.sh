@@ -18,7 +18,8 @@ is_newer() {
         vulkaninfo --summary 2>err | grep -E 'driverInfo *= Mesa 2[5-9]'
 }
 check 'it is the one that tests are given' is_newer
-for suite in dispatch swapchain swapchain-lawless release shared-queue copy lost vulkaninfo; do
+for suite in dispatch swapchain lawful-{create,maintenance,memory,present}{,-copy} \
+    lawful-{errors,surface,timing}-headless release shared-queue copy lost vulkaninfo; do
     status=0
     meson test -C "$(build_folder)" --no-rebuild --logbase lavapipe25 \
         --timeout-multiplier 2 --print-errorlogs "icd-$suite" >out 2>&1 </dev/null || status=$?
