@@ -159,6 +159,8 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
     g->flights[g->n_flights++] = (struct tp_gate_flight){.id = id,
         .latch_ns = p->on_grid ? tp_vblank_latch_ns(&g->vblank, p->latch_index) : TP_GATE_NEVER,
         .due_ns = p->on_time ? tp_gate_max(p->grid_ns, release) : now_ns,
+        .begin_ns = f->begin_ns,
+        .asked_ns = p->asked_ns,
         .start_ns = now_ns,
         .release_ns = release,
         .entry_ns = TP_GATE_NEVER,
@@ -176,7 +178,8 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         f->latch_ns = tp_vblank_latch_ns(&g->vblank, latch);
     }
     if (g->last_start_ns != TP_GATE_NEVER)
-        tp_cost_add(&g->cycle, tp_gate_max(p->asked_ns - g->last_start_ns, 0));
+        tp_cost_add(&g->cycle, tp_gate_max(p->asked_ns - g->held_ns - g->last_start_ns, 0));
+    g->held_ns = 0;
     g->clock = p->clock;
     g->has_clock = g->settings.mode != TP_GATE_OFF && (p->on_grid || g->settings.cap_mhz > 0);
     g->last_start_ns = now_ns;
@@ -268,6 +271,8 @@ static void count_cost(struct tp_gate *g, const struct tp_gate_flight *f, int64_
     tp_cost_add(&g->cost, cost);
     int64_t need = ready_ns - (f->due_ns < f->start_ns ? f->due_ns : f->start_ns);
     tp_cost_add(&g->need, need);
+    if (f->begin_ns < f->asked_ns)
+        tp_cost_add(&g->span, ready_ns - f->begin_ns - (f->start_ns - f->asked_ns));
     /* What stood behind another dear one is not dear. */
     bool counts = need <= HITCH * spacing_ns(g) && need - cost < spacing_ns(g) / 2;
     tp_peaks_add(&g->peaks, counts ? need : 0);

@@ -14,6 +14,7 @@ struct tp_gate_flight {
     uint64_t id;
     int64_t latch_ns; /* that it was started for: the schedule's, however early it is ready */
     int64_t due_ns;   /* when it was to start */
+    int64_t begin_ns, asked_ns; /* its guest's begin and acquire */
     int64_t start_ns, release_ns, entry_ns, ready_ns;
 }; /* TP_GATE_NEVER: not known */
 
@@ -29,6 +30,8 @@ struct tp_gate {
     struct tp_cost need;
     struct tp_peaks peaks; /* of that */
     struct tp_cost cycle;  /* from a start to when the guest asks for the next frame's */
+    struct tp_cost span; /* of a late guest: from its begin, without what it was held in acquire */
+    int64_t held_ns;     /* its last present */
     int64_t compositor_ns;
     unsigned refreshes; /* that a frame needs from its start to its latch */
     int64_t extra_ns;   /* latency's: starts earlier, since there were misses */

@@ -107,6 +107,12 @@ static bool cannot_hold(const struct tp_gate *g, int64_t refreshes)
     return tp_cost_quantile(&g->cycle, 500) > spacing || tp_cost_quantile(&g->gpu, 500) > spacing;
 }
 
+static int64_t margin_ns(const struct tp_gate *g)
+{
+    return g->compositor_ns > 0 ? MARGIN_NS / 2
+                                : MARGIN_NS; /* what a compositor needs has its own */
+}
+
 static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_gate_plan *p)
 {
     int64_t last, ready_ns;
@@ -124,9 +130,27 @@ static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_g
     if (g->settings.mode != TP_GATE_LATENCY || g->need.n < TP_COST_SAMPLES / 8)
         return grid;
     int64_t cost = tp_cost_quantile(&g->need, PESSIMIST) + g->compositor_ns;
-    int64_t margin = g->compositor_ns > 0 ? MARGIN_NS / 2 : MARGIN_NS; /* that has its own */
-    int64_t latest = tp_vblank_latch_ns(&g->vblank, p->latch_index) - cost - margin;
+    int64_t latest = tp_vblank_latch_ns(&g->vblank, p->latch_index) - cost - margin_ns(g);
     return tp_gate_max(grid, latest - g->extra_ns);
+}
+
+int64_t tp_gate_hold(struct tp_gate *g, uint64_t frame, int64_t now_ns)
+{
+    struct tp_gate_plan p = {.clock = g->clock};
+    bool late = g->settings.mode == TP_GATE_LATENCY && g->counts.late_guest;
+    if (!late || !tp_gate_has_grid(g) || g->vblank.stopped || g->span.n < TP_COST_SAMPLES / 8)
+        return TP_GATE_NEVER;
+    plan_by_grid(g, now_ns, &p);
+    int64_t latest = tp_vblank_latch_ns(&g->vblank, p.latch_index) -
+        tp_cost_quantile(&g->span, PESSIMIST) - g->compositor_ns - margin_ns(g) - g->extra_ns;
+    if (!p.on_time || latest <= now_ns)
+        return TP_GATE_NEVER;
+    struct tp_gate_frame *f = &g->frames[frame % TP_GATE_MEMORY];
+    if (f->id == frame)
+        f->return_ns = latest;
+    g->held_ns = latest - now_ns;
+    g->last_return_ns = latest;
+    return latest;
 }
 
 void tp_gate_plan(const struct tp_gate *g, int64_t asked_ns, int64_t now_ns, int64_t release_ns,

@@ -71,6 +71,12 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
 void tp_gate_abandon(struct tp_gate *g, uint64_t frame);
 /* The guest presented it; the call came at entry_ns and returns at return_ns. */
 void tp_gate_presented(struct tp_gate *g, uint64_t frame, int64_t entry_ns, int64_t return_ns);
+/*
+ * When the present of that frame, which tp_gate_presented was told of now, is to return; INT64_MIN:
+ * at once. A late guest begins its next frame with that: in the mode latency it is held, as an
+ * early one is in its acquire. The caller waits with no lock held, and returns then.
+ */
+int64_t tp_gate_hold(struct tp_gate *g, uint64_t frame, int64_t now_ns);
 /* Its picture was complete: its last fence signalled. */
 void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns);
 /* Its first line was shown. */

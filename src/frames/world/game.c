@@ -158,6 +158,7 @@ static void begin_frame(struct world *w)
         .ready = NEVER,
         .commit = NEVER,
         .line = NEVER,
+        .computes = NEVER,
         .elsewhere = NEVER,
         .elsewhere_to = NEVER,
         .write = NEVER,
@@ -207,7 +208,7 @@ static void present(struct world *w, struct frame *f, int64_t takes)
             f->booked = seen.latch_ns < INT64_MAX ? seen.latch_ns : NEVER;
         }
     }
-    g->returned = w->now;
+    g->returned = max_ns(w->now, tp_gate_hold(g->gate, f->id, w->now));
     submit(w, &j);
     g->frame++;
     g->state = BEGINS;
@@ -303,7 +304,8 @@ void run_guest(struct world *w)
             int64_t until;
             if (w->compositor.away || is_behind(g, w->c->run_ahead))
                 return;
-            if (policy_holds(w, &until)) {
+            if (g->returned > w->now || policy_holds(w, &until)) {
+                until = g->returned > w->now ? g->returned : until;
                 if (until != g->asleep_until)
                     sleep_until(w, until);
                 return;
@@ -315,6 +317,7 @@ void run_guest(struct world *w)
             }
             if (g->returned != NEVER)
                 f->begin = g->returned;
+            f->computes = w->now;
             g->state = COMPUTES;
             sleep_until(w, w->now + f->cpu);
             return;

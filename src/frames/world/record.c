@@ -21,6 +21,8 @@ void record_frame(struct world *w, const struct frame *f)
         .slot_wait_ns = f->slot_wait,
         .release_wait_ns = f->release_wait,
         .gate_wait_ns = f->gate_wait,
+        .cpu_ns = w->c->late_guest ? f->computes : f->acquired,
+        .cpu_to_ns = w->c->late_guest ? f->asked : f->entry,
         .presented_ns = f->entry,
         .elsewhere_ns = f->elsewhere,
         .elsewhere_to_ns = f->elsewhere_to,

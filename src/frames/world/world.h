@@ -88,21 +88,23 @@ enum tp_world_policy {
 struct tp_world_frame {
     uint64_t number; /* from 0 */
     unsigned image;
-    bool late, dropped;       /* shown later than the cap wants; given up, and never shown */
-    int64_t begin_ns;         /* the guest began it */
-    int64_t asked_ns;         /* an image was asked for */
-    int64_t gate_ns;          /* it was to start by the gate */
-    int64_t acquired_ns;      /* it had its image */
+    bool late, dropped;  /* shown later than the cap wants; given up, and never shown */
+    int64_t begin_ns;    /* the guest began it */
+    int64_t asked_ns;    /* an image was asked for */
+    int64_t gate_ns;     /* it was to start by the gate */
+    int64_t acquired_ns; /* it had its image */
     int64_t slot_wait_ns, release_wait_ns, gate_wait_ns; /* what it waited for until then */
-    int64_t presented_ns;     /* its CPU part was done, a late guest's copy too */
+    int64_t cpu_ns,
+        cpu_to_ns; /* the game's CPU works on it; a late guest's does so before it asks */
+    int64_t presented_ns;
     int64_t elsewhere_ns, elsewhere_to_ns; /* a late guest's GPU renders, not into the image */
     int64_t write_ns, ready_ns;            /* its GPU writes the image */
-    int64_t booked_ns;        /* the latch that the gate wants it to be ready for */
+    int64_t booked_ns;                     /* the latch that the gate wants it to be ready for */
     int64_t committed_ns, composed_ns; /* it went to the compositor, and that was done with it */
-    int64_t published_ns;     /* it went to the panel */
-    int64_t latched_ns, line_ns; /* the panel took it, and showed its first line */
-    int64_t released_ns;      /* its fence signalled: the panel does not read it any more */
-    int64_t told_ns;          /* the guest had the note of that fence */
+    int64_t published_ns;              /* it went to the panel */
+    int64_t latched_ns, line_ns;       /* the panel took it, and showed its first line */
+    int64_t released_ns; /* its fence signalled: the panel does not read it any more */
+    int64_t told_ns;     /* the guest had the note of that fence */
 };
 
 /* A scan-out of the panel. */
