@@ -39,12 +39,12 @@ for where in wayland display; do
     runs "$where: two scenes, to their end" "${options[@]}" -- \
         vkmark --winsys $where -s 640x480 -b clear:duration=0.5 -b cube:duration=0.5
     check '  with a score' grep -qE 'vkmark Score: [1-9]' out
-    check '  frames are on the screen' json_holds '.frames >= 30' report.json
+    check '  frames are on the screen' json_holds '.frames >= 10' report.json
     runs "$where: a cube" "${options[@]}" --seconds 2 --snapshot shown.png -- \
         vkmark --winsys $where -s 640x480 --run-forever -b cube:duration=10
     check '  is on the screen' vkmark_cube_is_there shown.png
 done
-check '  there none is torn, and notes release its images' json_holds '.tears == 0 and .notes.final >= 30' report.json
+check '  there none is torn, and notes release its images' json_holds '.tears == 0 and .notes.final >= 10' report.json
 
 xvfb_start
 VK_DRIVER_FILES=$PWD/icd.json VK_ICD_FILENAMES=$PWD/icd.json TURNPIKE_GATE=off \
