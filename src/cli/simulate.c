@@ -7,6 +7,7 @@
 #include "cli/cli.h"
 #include "cli/parse.h"
 #include "frames/pace/profile.h"
+#include "frames/world/chart.h"
 #include "frames/world/costs.h"
 #include "frames/world/shrink.h"
 #include "frames/world/world.h"
@@ -31,12 +32,15 @@ enum {
     OPT_FAULTS,
     OPT_FENCE,
     OPT_JSON,
+    OPT_CHART,
+    OPT_CHART_FROM,
 };
 
 struct options {
     struct tp_world_config config;
     struct tp_costs costs;
-    const char *trace, *json;
+    const char *trace, *json, *chart;
+    uint64_t chart_from;
     bool has_gate, asserts;
 };
 
@@ -186,6 +190,11 @@ static const char *set_option(int opt, const char *text, struct options *o)
     case OPT_JSON:
         o->json = text;
         return NULL;
+    case OPT_CHART:
+        o->chart = text;
+        return NULL;
+    case OPT_CHART_FROM:
+        return parse_big(text, 0, &o->chart_from) ? NULL : "--chart-from is a frame's number";
     }
     return NULL;
 }
@@ -363,6 +372,29 @@ static int report(const struct tp_command *cmd, const struct options *o,
     return *r->broken || (o->asserts && r->tears > 0) ? TP_STATUS_FAILED : TP_STATUS_OK;
 }
 
+static int write_chart(const struct options *o, const struct tp_chart *chart,
+    const struct tp_world_result *r, struct tp_error *e)
+{
+    struct tp_buf svg = {0};
+    tp_chart_draw(chart, &o->config, r, &svg);
+    int err = tp_write_file(o->chart, tp_buf_str(&svg), svg.len, 0644, e);
+    tp_buf_finish(&svg);
+    return err;
+}
+
+/* Runs it, with somebody to look on where a chart is wanted. */
+static int run_world(struct options *o, struct tp_world_result *r, struct tp_error *e)
+{
+    struct tp_chart *chart = o->chart ? tp_chart_create(o->chart_from) : NULL;
+    o->config.watch = chart ? tp_chart_watch(chart) : NULL;
+    int err = tp_world_run(&o->config, r, e);
+    if (err >= 0 && chart)
+        err = write_chart(o, chart, r, e);
+    tp_chart_destroy(chart);
+    o->config.watch = NULL;
+    return err;
+}
+
 static int simulate(const struct tp_command *cmd, struct options *o)
 {
     struct tp_world_config *c = &o->config;
@@ -378,7 +410,7 @@ static int simulate(const struct tp_command *cmd, struct options *o)
     c->costs = o->costs.at;
     c->n_costs = o->costs.n;
     struct tp_world_result *r = tp_calloc(1, sizeof *r);
-    int status = tp_world_run(c, r, &e) < 0 ? tp_cli_fail(cmd, &e) : report(cmd, o, r, &e);
+    int status = run_world(o, r, &e) < 0 ? tp_cli_fail(cmd, &e) : report(cmd, o, r, &e);
     free(r);
     return status;
 }
@@ -391,6 +423,7 @@ static int run(int argc, char **argv)
     int status = -1;
     tp_world_defaults(&o.config);
     o.config.frames = 10000;
+    o.chart_from = TP_CHART_FROM;
     for (int c; status < 0 && (c = tp_cli_option(cmd, argc, argv)) != -1;) {
         const char *wrong = NULL;
         if (c == '?') {
@@ -431,6 +464,8 @@ static const struct option options[] = {
     {"faults", required_argument, NULL, OPT_FAULTS},
     {"release-fence", required_argument, NULL, OPT_FENCE},
     {"json", required_argument, NULL, OPT_JSON},
+    {"chart", required_argument, NULL, OPT_CHART},
+    {"chart-from", required_argument, NULL, OPT_CHART_FROM},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -462,6 +497,8 @@ const struct tp_command tp_command_simulate = {
         "                      slow-reader, fd-exhaustion, silent-fence, dvfs, all\n"
         "  --assert            status 1 where something tore\n"
         "  --json F            the result as JSON ('-': standard output)\n"
+        "  --chart F.svg       a picture of eight refreshes, game to panel\n"
+        "  --chart-from N      the first frame in it (default: 150)\n"
         "\nExit status: 0 it ran, 1 an invariant broke (a short story says how) or --assert,\n"
         "2 wrong usage.\n",
     .options = options,
