@@ -341,6 +341,129 @@ static void a_group_of_one_presents_its_own_images(void **state)
     assert_int_equal(modes[1], 0xcdcdcdcd);
 }
 
+/* --- displays --- */
+
+static VkDisplayKHR display;
+
+static VkResult get_displays(uint32_t *n, void *out)
+{
+    CLIENT_GET_INSTANCE(&client, vkGetPhysicalDeviceDisplayPropertiesKHR);
+
+    return vkGetPhysicalDeviceDisplayPropertiesKHR(client.physical, n, out);
+}
+
+static VkResult get_planes(uint32_t *n, void *out)
+{
+    CLIENT_GET_INSTANCE(&client, vkGetPhysicalDeviceDisplayPlanePropertiesKHR);
+
+    return vkGetPhysicalDeviceDisplayPlanePropertiesKHR(client.physical, n, out);
+}
+
+static VkResult get_displays_of_plane(uint32_t *n, void *out)
+{
+    CLIENT_GET_INSTANCE(&client, vkGetDisplayPlaneSupportedDisplaysKHR);
+
+    return vkGetDisplayPlaneSupportedDisplaysKHR(client.physical, 0, n, out);
+}
+
+static VkResult get_display_modes(uint32_t *n, void *out)
+{
+    CLIENT_GET_INSTANCE(&client, vkGetDisplayModePropertiesKHR);
+
+    return vkGetDisplayModePropertiesKHR(client.physical, display, n, out);
+}
+
+static VkResult get_display_modes2(uint32_t *n, void *out)
+{
+    CLIENT_GET_INSTANCE(&client, vkGetDisplayModeProperties2KHR);
+    VkDisplayModeProperties2KHR *modes = out;
+
+    for (uint32_t i = 0; out && i < *n; i++) {
+        modes[i].sType = VK_STRUCTURE_TYPE_DISPLAY_MODE_PROPERTIES_2_KHR;
+        modes[i].pNext = NULL;
+    }
+    return vkGetDisplayModeProperties2KHR(client.physical, display, n, modes);
+}
+
+static void open_display(void)
+{
+    VkDisplayPropertiesKHR first;
+    uint32_t n = 1;
+
+    if (strcmp(place()->name, "display") != 0)
+        skip();
+    assert_true(get_displays(&n, &first) >= 0);
+    display = first.display;
+    assert_true(first.physicalResolution.width > 0 && first.physicalResolution.height > 0);
+    assert_true(first.supportedTransforms & VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+    assert_true(first.planeReorderPossible <= 1 && first.persistentContent <= 1);
+}
+
+static void displays_are_listed_as_far_as_there_is_room(void **state)
+{
+    (void)state;
+    open_display();
+    check_list(get_displays, sizeof(VkDisplayPropertiesKHR));
+    check_list(get_planes, sizeof(VkDisplayPlanePropertiesKHR));
+    check_list(get_displays_of_plane, sizeof(VkDisplayKHR));
+    check_list(get_display_modes, sizeof(VkDisplayModePropertiesKHR));
+    check_list(get_display_modes2, sizeof(VkDisplayModeProperties2KHR));
+}
+
+static void planes_of_displays_are_within_their_bounds(void **state)
+{
+    CLIENT_GET_INSTANCE(&client, vkGetDisplayPlaneCapabilitiesKHR);
+    VkDisplayModePropertiesKHR modes[16];
+    VkDisplayPlanePropertiesKHR planes[8];
+    VkDisplayPlaneCapabilitiesKHR c;
+    uint32_t n = COUNT(modes), n_planes = COUNT(planes);
+
+    (void)state;
+    open_display();
+    assert_int_equal(get_planes(&n_planes, planes), VK_SUCCESS);
+    for (uint32_t i = 0; i < n_planes; i++)
+        assert_true(planes[i].currentStackIndex < n_planes);
+    assert_int_equal(get_display_modes(&n, modes), VK_SUCCESS);
+    for (uint32_t i = 0; i < n; i++) {
+        memset(&c, 0xcd, sizeof c);
+        assert_int_equal(
+            vkGetDisplayPlaneCapabilitiesKHR(client.physical, modes[i].displayMode, 0, &c),
+            VK_SUCCESS);
+        assert_true(c.supportedAlpha & VK_DISPLAY_PLANE_ALPHA_OPAQUE_BIT_KHR);
+        assert_true(c.minSrcPosition.x >= 0 && c.minSrcPosition.y >= 0);
+        assert_true(c.minSrcPosition.x <= c.maxSrcPosition.x);
+        assert_true(c.minSrcPosition.y <= c.maxSrcPosition.y);
+        assert_true(c.minDstPosition.x <= c.maxDstPosition.x);
+        assert_true(c.minDstPosition.y <= c.maxDstPosition.y);
+        assert_true(c.minSrcExtent.width <= c.maxSrcExtent.width);
+        assert_true(c.minSrcExtent.height <= c.maxSrcExtent.height);
+        assert_true(c.minDstExtent.width <= c.maxDstExtent.width);
+        assert_true(c.minDstExtent.height <= c.maxDstExtent.height);
+    }
+}
+
+static void a_mode_that_a_display_has_not_is_not_made(void **state)
+{
+    CLIENT_GET_INSTANCE(&client, vkCreateDisplayModeKHR);
+    static const VkDisplayModeParametersKHR wrong[] = {
+        {{0, PLACE_HEIGHT}, 60000}, {{PLACE_WIDTH, 0}, 60000}, {{PLACE_WIDTH, PLACE_HEIGHT}, 0}};
+    VkDisplayModeKHR untouched = (VkDisplayModeKHR)(uintptr_t)77, mode = untouched;
+    uint32_t before = 0, after = 0;
+
+    (void)state;
+    open_display();
+    assert_int_equal(get_display_modes(&before, NULL), VK_SUCCESS);
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        VkDisplayModeCreateInfoKHR info = {
+            .sType = VK_STRUCTURE_TYPE_DISPLAY_MODE_CREATE_INFO_KHR, .parameters = wrong[i]};
+        assert_int_equal(vkCreateDisplayModeKHR(client.physical, display, &info, NULL, &mode),
+            VK_ERROR_INITIALIZATION_FAILED);
+        assert_true(mode == untouched);
+    }
+    assert_int_equal(get_display_modes(&after, NULL), VK_SUCCESS);
+    assert_int_equal(before, after);
+}
+
 static void no_surface_is_destroyed(void **state)
 {
     (void)state;
@@ -360,6 +483,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(compatible_modes_scale_alike),
         cmocka_unit_test(every_family_of_queues_presents),
         cmocka_unit_test(a_group_of_one_presents_its_own_images),
+        cmocka_unit_test(displays_are_listed_as_far_as_there_is_room),
+        cmocka_unit_test(planes_of_displays_are_within_their_bounds),
+        cmocka_unit_test(a_mode_that_a_display_has_not_is_not_made),
         cmocka_unit_test(no_surface_is_destroyed),
     };
 
