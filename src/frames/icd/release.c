@@ -16,9 +16,11 @@
 #define OUR_CAPABILITIES                                                                           \
     (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
 
-/* How often a server that is not there is tried again, and how long it counts as coming back. */
+/* How often a server that is not there is tried again, how long it counts as coming back, and one
+ * that was met as about to say hello. */
 #define RETRY_NS INT64_C(200000000)
 #define HOPE_NS INT64_C(5000000000)
+#define HELLO_NS INT64_C(1000000000)
 
 static const struct tp_board_view *board_of(const struct tp_scanout *c)
 {
@@ -30,11 +32,19 @@ static const struct tp_board_view *board_of(const struct tp_scanout *c)
 /* There is no server, or none that has said hello, and one is hoped for. */
 static void expect(struct tp_scanout *c)
 {
-    c->hope_ns = tp_icd_now_ns() + HOPE_NS;
+    c->hope_ns = tp_icd_now_ns() + (c->met ? HELLO_NS : HOPE_NS);
     for (struct tp_scanout_watch *w = c->watches; w; w = w->next) {
         w->sock = -1;
         w->events->disconnected(w->data, false);
     }
+}
+
+static void give_up(struct tp_scanout *c)
+{
+    c->hope_ns = 0;
+    c->met = false;
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next)
+        w->events->disconnected(w->data, true);
 }
 
 static void lose(struct tp_scanout *c)
@@ -53,9 +63,13 @@ static void lose(struct tp_scanout *c)
         expect(c);
         tp_board_close(&c->board);
         c->board = (struct tp_board_view){0};
+    } else {
+        c->refused = true;
+        if (c->met)
+            give_up(c);
     }
-    close(
-        sock); /* nobody looks at it any more: each was told, with the lock that is held for that */
+    /* Nobody looks at it any more: each was told, with the lock that is held for that. */
+    close(sock);
 }
 
 static void try_connect(struct tp_scanout *c)
@@ -74,10 +88,13 @@ static void try_connect(struct tp_scanout *c)
         tp_frame_send_now(c->sock, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0)) {
         close(c->sock);
         c->sock = -1;
+        c->refused = false;
         return;
     }
-    if (!c->hope_ns) /* what the compositor gives back may be on its panel already */
-        expect(c);
+    if (c->hope_ns || c->refused)
+        return;
+    c->met = true;
+    expect(c); /* what the compositor gives back may be on its panel already */
 }
 
 static void tell_connected(struct tp_scanout *c, struct tp_scanout_watch *w)
@@ -117,6 +134,7 @@ static int greet(struct tp_scanout *c, struct tp_frame *f)
     if (r)
         return r;
     c->greeted = true;
+    c->met = c->refused = false;
     c->hope_ns = 0;
     c->capabilities = hello.capabilities & OUR_CAPABILITIES;
     if (board >= 0) {
@@ -236,13 +254,12 @@ static int64_t before(void *data, short *events)
     int64_t until = INT64_MAX;
 
     pthread_mutex_lock(&c->lock);
-    if (c->sock < 0) {
+    if (c->sock < 0)
         until = c->retry_ns;
-        if (c->hope_ns && c->hope_ns < until)
-            until = c->hope_ns;
-    } else {
+    else
         *events = POLLIN | (c->greeted && tp_scanout_has_unsent(c) ? POLLOUT : 0);
-    }
+    if (c->hope_ns && c->hope_ns < until)
+        until = c->hope_ns;
     tp_loop_set_fd(c->loop, c->sock);
     pthread_mutex_unlock(&c->lock);
     return until;
@@ -256,15 +273,15 @@ static void after(void *data, short revents)
     int64_t now = tp_icd_now_ns();
     if (c->sock < 0 && now >= c->retry_ns)
         try_connect(c);
-    if (c->sock < 0 && c->hope_ns && now >= c->hope_ns) {
-        c->hope_ns = 0;
-        for (struct tp_scanout_watch *w = c->watches; w; w = w->next)
-            w->events->disconnected(w->data, true);
-    }
     if (c->sock >= 0 && c->greeted && revents & POLLOUT)
         tp_scanout_send_unsent(c);
     if (c->sock >= 0)
         drain(c);
+    if (c->hope_ns && now >= c->hope_ns) {
+        lose(c); /* it says nothing */
+        if (c->hope_ns)
+            give_up(c);
+    }
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -419,7 +436,7 @@ void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *nam
 void tp_scanout_drain(struct tp_scanout *c)
 {
     pthread_mutex_lock(&c->lock);
-    if (c->sock < 0 && !c->hope_ns) {
+    if (c->sock < 0 && !c->hope_ns && !c->refused) {
         try_connect(c);
         if (c->sock >= 0)
             tp_loop_wake(c->loop);
