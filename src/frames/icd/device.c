@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "frames/icd/chain.h"
+#include "frames/icd/display.h"
 #include "frames/icd/dmabuf.h"
 #include "frames/icd/enumerate.h"
 #include "frames/icd/internal.h"
@@ -224,7 +225,10 @@ static void choose_signals(struct tp_icd_device *d)
     d->can_import_sync_fd = p->import_semaphore_sync_fd && p->import_fence_sync_fd &&
         d->vk.ImportSemaphoreFdKHR && d->vk.ImportFenceFdKHR;
     d->can_export_sync_fd = p->export_semaphore_sync_fd && d->vk.GetSemaphoreFdKHR;
-    d->share_queues = d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !d->can_import_sync_fd && !d->own;
+    /* A fence of a screen's event is imported into by nobody: somebody may wait for it. */
+    bool submits = d->enabled & TP_BIT(TP_EXT_DISPLAY_CONTROL) ||
+        (d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !d->can_import_sync_fd);
+    d->share_queues = submits && !d->own;
 }
 
 /* The driver's device, with its functions found and its queues known. */
@@ -247,7 +251,8 @@ static VkResult make(
             &changed.enabledExtensionCount, &d->enabled);
     free(theirs);
     bool swapchains = d->enabled & TP_BIT(TP_EXT_SWAPCHAIN);
-    if (r == VK_SUCCESS && !plan_queues(p, info, swapchains && !sync_fd, swapchains, &plan))
+    bool submits = (swapchains && !sync_fd) || d->enabled & TP_BIT(TP_EXT_DISPLAY_CONTROL);
+    if (r == VK_SUCCESS && !plan_queues(p, info, submits, swapchains, &plan))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (r == VK_SUCCESS && tp_chain_without(info->pNext, is_our_feature, &chain))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
@@ -308,6 +313,9 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(
 
     if (!d)
         return;
+#ifdef TP_ICD_DISPLAY
+    tp_icd_display_events_finish(d);
+#endif
     d->vk.DestroyDevice(handle, allocator);
     forget(d);
 }

@@ -382,6 +382,20 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_mode(VkPhysicalDevice handle, VkDis
     return r;
 }
 
+int tp_icd_display_card(struct tp_icd_instance *i, VkDisplayKHR display,
+    struct tp_display_card **card, uint32_t *connector)
+{
+    struct display *d = display_of(display);
+
+    *card = NULL;
+    *connector = d->connector;
+    pthread_mutex_lock(&i->lock);
+    if (d->card)
+        *card = tp_display_card_hold(d->card);
+    pthread_mutex_unlock(&i->lock);
+    return *card ? 0 : tp_display_card_get(card);
+}
+
 /* --- surfaces, and displays that the application brings --- */
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_surface(VkInstance instance,
@@ -390,19 +404,14 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_surface(VkInstance instance,
 {
     struct tp_icd_instance *i = tp_icd_instance_get(instance);
     struct mode *mode = mode_of(info->displayMode);
-    struct tp_display_card *card = NULL;
+    struct tp_display_card *card;
     struct tp_target *target = NULL;
-    int r = 0;
+    uint32_t connector;
+    int r = tp_icd_display_card(i, handle_of(mode->display), &card, &connector);
 
-    pthread_mutex_lock(&i->lock);
-    if (mode->display->card)
-        card = tp_display_card_hold(mode->display->card);
-    pthread_mutex_unlock(&i->lock);
-    if (!card)
-        r = tp_display_card_get(&card);
     if (r == 0)
-        r = tp_target_display_create(card, mode->display->connector, &mode->info,
-            info->imageExtent.width, info->imageExtent.height, &target);
+        r = tp_target_display_create(card, connector, &mode->info, info->imageExtent.width,
+            info->imageExtent.height, &target);
     tp_display_card_put(card);
     if (r < 0)
         return tp_icd_answer(tp_icd_result(r), 0);

@@ -154,6 +154,7 @@ static void take_event(struct tp_display_card *c, const struct drm_event_vblank 
 
 static void take_events(struct tp_display_card *c, const uint8_t *bytes, size_t n)
 {
+    struct drm_event_crtc_sequence s;
     struct drm_event_vblank e;
     struct drm_event head;
 
@@ -161,6 +162,11 @@ static void take_events(struct tp_display_card *c, const uint8_t *bytes, size_t 
         memcpy(&head, bytes + at, sizeof head);
         if (head.length < sizeof head || head.length > n - at)
             return;
+        if (head.type == DRM_EVENT_CRTC_SEQUENCE && head.length >= sizeof s) {
+            memcpy(&s, bytes + at, sizeof s);
+            e = (struct drm_event_vblank){.base = s.base, .user_data = s.user_data};
+            take_event(c, &e);
+        }
         if (head.type != DRM_EVENT_FLIP_COMPLETE || head.length < sizeof e)
             continue;
         memcpy(&e, bytes + at, sizeof e);
@@ -233,7 +239,7 @@ static int listen_to(struct tp_display_card *c, int fd)
     return fd >= 0 && epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &e) < 0 ? -errno : 0;
 }
 
-static int start_loop(struct tp_display_card *c)
+int tp_display_card_listen(struct tp_display_card *c)
 {
     int r = 0;
 
@@ -270,7 +276,7 @@ int tp_display_card_start(struct tp_display_card *c)
         }
     }
     c->master = true;
-    return start_loop(c);
+    return tp_display_card_listen(c);
 }
 
 void tp_display_card_wake(struct tp_display_card *c)

@@ -15,7 +15,8 @@ struct tp_display_user_ops {
     /* Sends what is due; answers when to be called again at the latest (CLOCK_MONOTONIC, ns;
      * INT64_MAX: never). May give up the lock meanwhile, while user->busy. */
     int64_t (*work)(struct tp_display_user *u);
-    /* The commit with this user's cookie is on its way to the screen. */
+    /* The commit with this user's cookie is on its way to the screen, or the refresh has begun
+     * that was asked for with it. */
     void (*flipped)(struct tp_display_user *u, const struct drm_event_vblank *e);
     void (*screens_changed)(struct tp_display_user *u);
     void (*gone)(struct tp_display_user *u); /* the card; once */
@@ -54,6 +55,8 @@ void tp_display_card_put(struct tp_display_card *c);
 
 /* With the lock held: its thread runs, and it may set modes. -EBUSY: somebody else may; -ENODEV. */
 int tp_display_card_start(struct tp_display_card *c);
+/* With the lock held: its thread runs, and hears of screens. */
+int tp_display_card_listen(struct tp_display_card *c);
 /* Its thread works. */
 void tp_display_card_wake(struct tp_display_card *c);
 /* With the lock held, which is given up meanwhile. */

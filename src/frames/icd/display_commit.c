@@ -142,6 +142,15 @@ int tp_display_commit(
     return submit(l, &r, flags, f->user_data);
 }
 
+int tp_display_power(struct tp_display_link *l, const struct tp_display_pipe *p, bool on)
+{
+    struct request r = {.n = 0};
+
+    begin(&r, p->crtc);
+    set(&r, p->of_crtc.active, on);
+    return submit(l, &r, DRM_MODE_ATOMIC_ALLOW_MODESET, 0);
+}
+
 /* Without waiting: what is under way ends with its framebuffer. */
 void tp_display_off(struct tp_display_link *l, const struct tp_display_pipe *p)
 {

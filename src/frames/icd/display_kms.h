@@ -84,6 +84,8 @@ struct tp_display_flip {
 /* Without waiting for it. */
 int tp_display_commit(
     struct tp_display_link *l, const struct tp_display_pipe *p, const struct tp_display_flip *f);
+/* The screen that has a mode and a picture is dark for a while, or not any more. */
+int tp_display_power(struct tp_display_link *l, const struct tp_display_pipe *p, bool on);
 /* The screen goes dark. */
 void tp_display_off(struct tp_display_link *l, const struct tp_display_pipe *p);
 

@@ -166,6 +166,7 @@ static int try_flip(
     }
     if (r == 0) {
         d->lit = true;
+        d->dark = false;
         d->space = s->info.space;
     }
     return r;

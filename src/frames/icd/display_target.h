@@ -60,6 +60,7 @@ struct tp_display {
     struct tp_display_stream *ready_stream;
     int64_t retry_ns;   /* not before that */
     bool lit;           /* the mode is set */
+    bool dark;          /* it was, and the application has switched the screen off */
     bool unscaled;      /* the card does not scale: pictures are centred */
     bool lost, stale;   /* what calls answer */
     uint32_t mode_blob; /* 0: not made yet */
@@ -70,14 +71,18 @@ struct tp_display {
     uint64_t sequence;
 };
 
+extern const struct tp_display_user_ops tp_display_target_ops; /* display_picture.c's */
+
+/* NULL: this user of the card is no screen. */
 static inline struct tp_display *tp_display_of_user(struct tp_display_user *u)
 {
-    return (struct tp_display *)((char *)u - offsetof(struct tp_display, user));
+    return u->ops == &tp_display_target_ops
+        ? (struct tp_display *)((char *)u - offsetof(struct tp_display, user))
+        : NULL;
 }
 
 /* --- display_picture.c; with the card's lock held --- */
 
-extern const struct tp_display_user_ops tp_display_target_ops;
 /* Lets a framebuffer go. NULL is fine. */
 void tp_display_unref(struct tp_display *d, struct tp_display_fb *fb);
 /* Is the screen still there, with our mode? 0, -ENODEV, -ESTALE. */

@@ -25,7 +25,7 @@ static const struct tp_icd_entry *const tables[] = {tp_icd_instance_entries,
     tp_icd_acquire_entries, tp_icd_present_entries, tp_icd_timing_entries, tp_icd_image_entries,
     tp_icd_dmabuf_memory_entries, tp_icd_dmabuf_image_entries, tp_icd_gamescope_entries,
 #ifdef TP_ICD_DISPLAY
-    tp_icd_display_entries,
+    tp_icd_display_entries, tp_icd_display_control_entries,
 #endif
     NULL};
 

@@ -21,6 +21,7 @@ const struct tp_icd_extension_info tp_icd_extensions[] = {
     {VK_KHR_GET_DISPLAY_PROPERTIES_2_EXTENSION_NAME, 1, TP_EXT_DISPLAY2},
     {VK_EXT_DIRECT_MODE_DISPLAY_EXTENSION_NAME, 1, TP_EXT_DIRECT_MODE},
     {VK_EXT_ACQUIRE_DRM_DISPLAY_EXTENSION_NAME, 1, TP_EXT_ACQUIRE_DRM},
+    {VK_EXT_DISPLAY_SURFACE_COUNTER_EXTENSION_NAME, 1, TP_EXT_SURFACE_COUNTER},
     {VK_KHR_SWAPCHAIN_EXTENSION_NAME, 70, TP_EXT_SWAPCHAIN},
     {VK_KHR_SWAPCHAIN_MUTABLE_FORMAT_EXTENSION_NAME, 1, TP_EXT_MUTABLE_FORMAT},
     {VK_EXT_SWAPCHAIN_MAINTENANCE_1_EXTENSION_NAME, 1, TP_EXT_SWAPCHAIN_MAINTENANCE1},
@@ -32,6 +33,7 @@ const struct tp_icd_extension_info tp_icd_extensions[] = {
     {VK_EXT_HDR_METADATA_EXTENSION_NAME, 2, TP_EXT_HDR_METADATA},
     {"VK_EXT_present_mode_fifo_latest_ready", 1, TP_EXT_LATEST_READY},
     {"VK_KHR_present_mode_fifo_latest_ready", 1, TP_EXT_LATEST_READY},
+    {VK_EXT_DISPLAY_CONTROL_EXTENSION_NAME, 1, TP_EXT_DISPLAY_CONTROL},
     {VK_EXT_PHYSICAL_DEVICE_DRM_EXTENSION_NAME, 1, TP_EXT_DRM},
     {VK_EXT_EXTERNAL_MEMORY_DMA_BUF_EXTENSION_NAME, 1, TP_EXT_DMABUF},
     {VK_EXT_IMAGE_DRM_FORMAT_MODIFIER_EXTENSION_NAME, 2, TP_EXT_MODIFIER},
@@ -78,8 +80,6 @@ static const char *const hidden[] = {
     "VK_ANDROID_native_buffer",
     "VK_EXT_acquire_xlib_display",
     "VK_EXT_directfb_surface",
-    "VK_EXT_display_control",
-    "VK_EXT_display_surface_counter",
     "VK_EXT_full_screen_exclusive",
     "VK_EXT_image_compression_control_swapchain",
     "VK_EXT_metal_surface",
@@ -152,7 +152,7 @@ uint64_t tp_icd_instance_offers(void)
 #endif
 #ifdef TP_ICD_DISPLAY
     all |= TP_BIT(TP_EXT_DISPLAY) | TP_BIT(TP_EXT_DISPLAY2) | TP_BIT(TP_EXT_DIRECT_MODE) |
-        TP_BIT(TP_EXT_ACQUIRE_DRM);
+        TP_BIT(TP_EXT_ACQUIRE_DRM) | TP_BIT(TP_EXT_SURFACE_COUNTER);
 #endif
     return all;
 }

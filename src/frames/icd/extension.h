@@ -26,6 +26,7 @@ enum tp_icd_extension {
     TP_EXT_DISPLAY2,
     TP_EXT_DIRECT_MODE,
     TP_EXT_ACQUIRE_DRM,
+    TP_EXT_SURFACE_COUNTER,
     TP_EXT_N_INSTANCE,
     /* of devices */
     TP_EXT_SWAPCHAIN = TP_EXT_N_INSTANCE,
@@ -37,6 +38,7 @@ enum tp_icd_extension {
     TP_EXT_DISPLAY_TIMING,
     TP_EXT_HDR_METADATA,
     TP_EXT_LATEST_READY,
+    TP_EXT_DISPLAY_CONTROL,
     /* Where the driver lacks them: */
     TP_EXT_DRM,    /* VK_EXT_physical_device_drm */
     TP_EXT_DMABUF, /* with the next one (dmabuf.h) */

@@ -226,6 +226,7 @@ struct tp_icd_entry {
 extern const struct tp_icd_entry tp_icd_instance_entries[], tp_icd_physical_entries[],
     tp_icd_device_entries[], tp_icd_queue_entries[], tp_icd_object_entries[],
     tp_icd_surface_entries[], tp_icd_platform_entries[], tp_icd_display_entries[],
+    tp_icd_display_control_entries[],
     tp_icd_swapchain_entries[], tp_icd_acquire_entries[], tp_icd_present_entries[],
     tp_icd_timing_entries[], tp_icd_image_entries[], tp_icd_dmabuf_memory_entries[],
     tp_icd_dmabuf_image_entries[], tp_icd_gamescope_entries[];

@@ -115,6 +115,9 @@ static VkResult ask(struct tp_icd_physical *p)
         TP_BIT(TP_EXT_SWAPCHAIN_MAINTENANCE1) | TP_BIT(TP_EXT_PRESENT_ID) |
         TP_BIT(TP_EXT_PRESENT_WAIT) | TP_BIT(TP_EXT_INCREMENTAL_PRESENT) |
         TP_BIT(TP_EXT_DISPLAY_TIMING) | TP_BIT(TP_EXT_HDR_METADATA) | TP_BIT(TP_EXT_LATEST_READY);
+#ifdef TP_ICD_DISPLAY
+    p->offers |= TP_BIT(TP_EXT_DISPLAY_CONTROL);
+#endif
     if (!drm && tp_icd_settings()->server_bytes > 0)
         p->offers |= TP_BIT(TP_EXT_DRM);
     ask_sync(p);

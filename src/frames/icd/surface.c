@@ -197,6 +197,29 @@ static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities(
     return get(tp_icd_physical_get(handle), tp_icd_surface_of(surface), &caps, out);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL get_capabilities2_ext(
+    VkPhysicalDevice handle, VkSurfaceKHR surface, VkSurfaceCapabilities2EXT *out)
+{
+    VkSurfaceCapabilitiesKHR now;
+    struct tp_target_caps caps;
+    VkResult r = get(tp_icd_physical_get(handle), tp_icd_surface_of(surface), &caps, &now);
+
+    if (r != VK_SUCCESS)
+        return r;
+    out->minImageCount = now.minImageCount;
+    out->maxImageCount = now.maxImageCount;
+    out->currentExtent = now.currentExtent;
+    out->minImageExtent = now.minImageExtent;
+    out->maxImageExtent = now.maxImageExtent;
+    out->maxImageArrayLayers = now.maxImageArrayLayers;
+    out->supportedTransforms = now.supportedTransforms;
+    out->currentTransform = now.currentTransform;
+    out->supportedCompositeAlpha = now.supportedCompositeAlpha;
+    out->supportedUsageFlags = now.supportedUsageFlags;
+    out->supportedSurfaceCounters = caps.counts ? VK_SURFACE_COUNTER_VBLANK_BIT_EXT : 0;
+    return VK_SUCCESS;
+}
+
 /* Modes between which a swapchain may change: all, since each picture bears its own. The one that
  * was asked about comes first: it must be there even where there is room for one only. */
 static void fill_compatible(const struct tp_target_caps *caps, VkPresentModeKHR asked,
@@ -361,6 +384,8 @@ const struct tp_icd_entry tp_icd_surface_entries[] = {
         "GetPhysicalDeviceSurfaceCapabilitiesKHR", get_capabilities, TP_LEVEL_PHYSICAL, SURFACE),
     TP_ENTRY(
         "GetPhysicalDeviceSurfaceCapabilities2KHR", get_capabilities2, TP_LEVEL_PHYSICAL, SURFACE),
+    TP_ENTRY("GetPhysicalDeviceSurfaceCapabilities2EXT", get_capabilities2_ext, TP_LEVEL_PHYSICAL,
+        TP_BIT(TP_EXT_SURFACE_COUNTER)),
     TP_ENTRY("GetPhysicalDeviceSurfaceFormatsKHR", get_formats, TP_LEVEL_PHYSICAL, SURFACE),
     TP_ENTRY("GetPhysicalDeviceSurfaceFormats2KHR", get_formats2, TP_LEVEL_PHYSICAL, SURFACE),
     TP_ENTRY("GetPhysicalDeviceSurfacePresentModesKHR", get_modes, TP_LEVEL_PHYSICAL, SURFACE),

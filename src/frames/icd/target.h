@@ -82,6 +82,7 @@ struct tp_target_caps {
     bool takes_fences;
     /* "presented" events come, with real instants. False: they come, too, as good as is known. */
     bool timed;
+    bool counts; /* refreshes (target_display.h) */
     int64_t period_ns; /* of the screen; 0: not known */
     /* The device on whose memory the other side works best; 0: not known. makedev's numbers. */
     uint64_t device;

@@ -20,7 +20,7 @@ static uint32_t taken_crtcs(const struct tp_display *d)
 
     for (struct tp_display_user *u = d->card->users; u; u = u->next) {
         const struct tp_display *other = tp_display_of_user(u);
-        if (other != d && other->piped && other->connector != d->connector)
+        if (other && other != d && other->piped && other->connector != d->connector)
             taken |= UINT32_C(1) << other->pipe.crtc_index;
     }
     return taken;
@@ -48,7 +48,7 @@ static void destroy(struct tp_target *t)
     while (*at != &d->user)
         at = &(*at)->next;
     *at = d->user.next;
-    if (d->lit && !d->lost)
+    if ((d->lit || d->dark) && !d->lost)
         tp_display_off(&c->link, &d->pipe);
     tp_display_unref(d, d->flying.fb);
     tp_display_unref(d, d->screen.fb);
@@ -78,6 +78,7 @@ static void fill_caps(const struct tp_display *d, struct tp_target_caps *out)
         .alphas = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
         .takes_fences = d->pipe.of_plane.in_fence != 0,
         .timed = true,
+        .counts = true,
         .period_ns = d->period_ns,
         .device = d->card->link.device,
     };
@@ -118,7 +119,7 @@ static int take_screen(struct tp_display *d)
 {
     for (struct tp_display_user *u = d->card->users; u; u = u->next) {
         struct tp_display *other = tp_display_of_user(u);
-        if (other == d || other->connector != d->connector)
+        if (!other || other == d || other->connector != d->connector)
             continue;
         if (other->streams)
             return -EBUSY;
@@ -241,6 +242,45 @@ static int present(struct tp_stream *stream, const struct tp_picture *p)
     return r;
 }
 
+/* --- what VK_EXT_display_control asks of a screen --- */
+
+static struct tp_display *shown_on(struct tp_display_card *c, uint32_t connector)
+{
+    for (struct tp_display_user *u = c->users; u; u = u->next) {
+        struct tp_display *d = tp_display_of_user(u);
+        if (d && d->connector == connector && (d->lit || d->dark) && !d->lost)
+            return d;
+    }
+    return NULL;
+}
+
+int tp_target_display_next(struct tp_display_card *c, uint32_t connector, uint64_t cookie)
+{
+    struct tp_display *d = shown_on(c, connector);
+    struct drm_crtc_queue_sequence next = {
+        .flags = DRM_CRTC_SEQUENCE_RELATIVE, .sequence = 1, .user_data = cookie};
+
+    if (!d || !d->lit)
+        return -ENOENT;
+    next.crtc_id = d->pipe.crtc;
+    int r = tp_display_ioctl(&c->link, DRM_IOCTL_CRTC_QUEUE_SEQUENCE, &next);
+    return r < 0 ? -EAGAIN : 0;
+}
+
+void tp_target_display_power(struct tp_display_card *c, uint32_t connector, bool on)
+{
+    pthread_mutex_lock(&c->lock);
+    struct tp_display *d = shown_on(c, connector);
+    if (d)
+        tp_display_card_wait_idle(c, &d->user);
+    if (d && d->lit != on && tp_display_power(&c->link, &d->pipe, on) == 0) {
+        d->lit = on;
+        d->dark = !on;
+    }
+    tp_display_card_wake(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
 static const struct tp_target_ops ops = {
     .name = "display",
     .destroy = destroy,
@@ -251,6 +291,23 @@ static const struct tp_target_ops ops = {
     .add = add,
     .present = present,
 };
+
+int tp_target_display_count(struct tp_target *t, uint64_t *out)
+{
+    struct tp_display *d = display_of(t);
+    struct drm_crtc_get_sequence now = {0};
+    int r = -EOPNOTSUPP;
+
+    if (t->ops != &ops)
+        return r;
+    pthread_mutex_lock(&d->card->lock);
+    now.crtc_id = d->pipe.crtc;
+    if (d->lit && !d->lost)
+        r = tp_display_ioctl(&d->card->link, DRM_IOCTL_CRTC_GET_SEQUENCE, &now);
+    pthread_mutex_unlock(&d->card->lock);
+    *out = now.sequence;
+    return r < 0 ? r : 0;
+}
 
 int tp_target_display_create(struct tp_display_card *card, uint32_t connector,
     const struct drm_mode_modeinfo *mode, uint32_t width, uint32_t height, struct tp_target **out)

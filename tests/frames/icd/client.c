@@ -49,7 +49,7 @@ void client_lose_device(bool lost)
     lose(lost);
 }
 
-const char *client_extension;
+const char *client_extension, *client_device_extension;
 
 static void open_instance(struct client *c)
 {
@@ -86,11 +86,11 @@ static void open_instance(struct client *c)
 
 static void open_device(struct client *c)
 {
-    static const char *const extensions[] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME,
+    const char *const extensions[] = {VK_KHR_SWAPCHAIN_EXTENSION_NAME,
         VK_KHR_SWAPCHAIN_MUTABLE_FORMAT_EXTENSION_NAME, VK_KHR_PRESENT_ID_EXTENSION_NAME,
         VK_KHR_PRESENT_WAIT_EXTENSION_NAME, VK_KHR_INCREMENTAL_PRESENT_EXTENSION_NAME,
         VK_GOOGLE_DISPLAY_TIMING_EXTENSION_NAME, VK_EXT_HDR_METADATA_EXTENSION_NAME,
-        VK_EXT_SWAPCHAIN_MAINTENANCE_1_EXTENSION_NAME};
+        VK_EXT_SWAPCHAIN_MAINTENANCE_1_EXTENSION_NAME, client_device_extension};
     VkPhysicalDeviceSwapchainMaintenance1FeaturesEXT maintenance = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SWAPCHAIN_MAINTENANCE_1_FEATURES_EXT};
     VkPhysicalDevicePresentWaitFeaturesKHR wait = {
@@ -110,7 +110,7 @@ static void open_device(struct client *c)
         .pNext = &features,
         .queueCreateInfoCount = 1,
         .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = COUNT(extensions),
+        .enabledExtensionCount = COUNT(extensions) - !client_device_extension,
         .ppEnabledExtensionNames = extensions};
     uint32_t n = 1;
 

@@ -29,6 +29,7 @@ struct client {
 
 /* Of a window system, to be on in instances that are opened from now on; NULL: none. */
 extern const char *client_extension;
+extern const char *client_device_extension; /* the same of devices */
 
 /* Everything on that the ICD brings. Asserts. */
 void client_open(struct client *c);
