@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "frames/icd/fence.h"
 #include "frames/icd/loop.h"
@@ -336,21 +337,24 @@ static int64_t earliest(const struct tp_icd_swapchain *c, const struct tp_icd_re
     return record->desired_ns;
 }
 
-/* Books it, and describes its picture. With the lock held. */
-static void book(struct tp_icd_swapchain *c, uint32_t index, const struct asked *a,
+/* Books it, and describes its picture. Answers until when the present is held, or something past.
+ * With the lock held. */
+static int64_t book(struct tp_icd_swapchain *c, uint32_t index, const struct asked *a,
     int64_t entry_ns, struct tp_picture *p)
 {
     struct tp_icd_image *image = &c->images[index];
     struct tp_icd_record *record = tp_icd_record_begin(c);
-    int64_t now = tp_icd_now_ns();
+    int64_t now = tp_icd_now_ns(), held = INT64_MIN;
 
     if (a->mode != c->mode) {
         c->mode = a->mode;
         tp_icd_swapchain_pace(c);
     }
     tp_slots_presented(c->slots, index, now);
-    if (c->gate && image->frame)
+    if (c->gate && image->frame) {
         tp_gate_presented(c->gate, image->frame, entry_ns, now);
+        held = tp_gate_hold(c->gate, image->frame, now);
+    }
     record->frame = image->frame;
     record->id = a->id;
     record->timed = a->time;
@@ -367,6 +371,7 @@ static void book(struct tp_icd_swapchain *c, uint32_t index, const struct asked 
         .hdr = c->hdr_new ? &c->hdr : NULL,
     };
     c->hdr_new = false;
+    return held;
 }
 
 /* The guest's own fence of this present. */
@@ -395,7 +400,7 @@ static void keep(struct tp_icd_swapchain *c, struct tp_icd_image *image, const s
 }
 
 static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, uint32_t index,
-    const struct asked *a, struct waits *waits, int64_t entry_ns)
+    const struct asked *a, struct waits *waits, int64_t entry_ns, int64_t *held_ns)
 {
     struct tp_icd_image *image = &c->images[index];
     struct tp_picture picture;
@@ -421,7 +426,8 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
         pthread_mutex_unlock(&c->lock);
         return r;
     }
-    book(c, index, a, entry_ns, &picture);
+    int64_t held = book(c, index, a, entry_ns, &picture);
+    *held_ns = held > *held_ns ? held : *held_ns;
     bool suboptimal = c->suboptimal;
     pthread_mutex_unlock(&c->lock);
     if (direct(c)) {
@@ -456,22 +462,34 @@ static VkResult worse(VkResult a, VkResult b)
     return VK_SUCCESS;
 }
 
+/* What renders before it acquires begins its next frame when its present returns. */
+static void sleep_until(int64_t at_ns)
+{
+    if (at_ns <= tp_icd_now_ns())
+        return;
+    struct timespec t = {at_ns / 1000000000, at_ns % 1000000000};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
+    }
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue handle, const VkPresentInfoKHR *info)
 {
     struct tp_icd_queue *q = tp_icd_queue_get(handle);
     struct waits waits = {info->waitSemaphoreCount, info->pWaitSemaphores};
-    int64_t entry = tp_icd_now_ns();
+    int64_t entry = tp_icd_now_ns(), held = INT64_MIN;
     VkResult all = VK_SUCCESS;
 
     for (uint32_t i = 0; i < info->swapchainCount; i++) {
         struct tp_icd_swapchain *c = tp_icd_swapchain_of(info->pSwapchains[i]);
         struct asked a = ask(info, i, c);
-        VkResult r = tp_icd_answer(present_one(c, q, info->pImageIndices[i], &a, &waits, entry),
-            TP_MAY_LOSE_DEVICE | TP_MAY_LOSE_SURFACE | TP_MAY_BE_OUT_OF_DATE);
+        VkResult r =
+            tp_icd_answer(present_one(c, q, info->pImageIndices[i], &a, &waits, entry, &held),
+                TP_MAY_LOSE_DEVICE | TP_MAY_LOSE_SURFACE | TP_MAY_BE_OUT_OF_DATE);
         if (info->pResults)
             info->pResults[i] = r;
         all = worse(all, r);
     }
+    sleep_until(held);
     return all;
 }
 
