@@ -79,10 +79,11 @@ void chart_window(const struct tp_chart *c, struct window *out)
         for (first = 0; first < last && c->scans[first + 1].latch_ns <= f->acquired_ns;)
             first++;
     size_t room = last < CHART_REFRESHES ? last : CHART_REFRESHES;
-    if (first > last - room)
+    bool ends = first > last - room;
+    if (ends)
         first = last - room;
     int64_t before = (c->scans[first + 1].from_ns - c->scans[first].from_ns) / 8;
     out->from = c->scans[first].latch_ns - before;
-    out->to = c->scans[first + room].latch_ns - before;
+    out->to = ends ? c->scans[last].to_ns : c->scans[first + room].latch_ns - before;
     out->first_scan = first;
 }

@@ -14,15 +14,17 @@
 #define TOP 7600
 #define BAR 2200
 #define LANE 3200
-#define HALF 1250 /* of an image's */
+#define HALF 1200 /* of an image's */
+#define GAP 200   /* between them */
+#define IMAGE (2 * HALF + GAP)
 
 struct chart {
     const struct tp_chart *kept;
     const struct tp_world_config *c;
     struct tp_buf *svg;
     struct window w;
-    int64_t y, bottom; /* of the lane; of the last one */
-    bool held, waited, torn, late, dropped; /* what there is of it in the picture */
+    int64_t y, bottom;                               /* of the lane; of the last one */
+    bool held, waited, torn, late, repeats, dropped; /* what there is of it in the picture */
 };
 
 static int64_t max_of(int64_t a, int64_t b)
@@ -106,19 +108,16 @@ static void draw_game(struct chart *d)
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
         const struct tp_world_frame *f = &d->kept->frames[i];
         int64_t gate = f->acquired_ns - f->gate_wait_ns;
-        int64_t free = f->asked_ns + f->slot_wait_ns + f->release_wait_ns;
-        d->waited |= bar(d, "wait", f->asked_ns, free, d->y, BAR, f->number,
-            "waits until an image is free");
-        d->held |= bar(d, "hold", max_of(gate, free), f->acquired_ns, d->y, BAR, f->number,
-            "held by the gate");
+        int64_t wait = gate - f->slot_wait_ns - f->release_wait_ns;
+        d->held |= bar(d, "hold", f->asked_ns, wait, d->y, BAR, f->number, "held by the gate");
+        d->waited |=
+            bar(d, "wait", wait, gate, d->y, BAR, f->number, "waits until an image is free");
+        d->held |= bar(d, "hold", gate, f->acquired_ns, d->y, BAR, f->number, "held by the gate");
+        d->held |= bar(d, "hold", f->presented_ns, f->returned_ns, d->y, BAR, f->number,
+            "its present is held by the gate");
         work(d, f->number, f->cpu_ns, end_of(f->cpu_to_ns), "the game's CPU");
     }
     d->y += LANE;
-}
-
-static bool missed(const struct tp_world_frame *f)
-{
-    return f->booked_ns != TP_WORLD_NEVER && f->ready_ns > f->booked_ns;
 }
 
 static void draw_gpu(struct chart *d)
@@ -152,39 +151,92 @@ static void draw_tears(struct chart *d, unsigned image)
         const struct tp_world_scan *s = &d->kept->scans[i];
         const struct tp_world_frame *f = s->shows ? chart_frame(d->kept, s->frame) : NULL;
         if (f && f->image == image && s->torn_ns != TP_WORLD_NEVER && is_seen(d, s->torn_ns))
-            svg_torn(d->svg, place(d, s->torn_ns), d->y - 200, 2 * HALF + 400);
+            svg_torn(d->svg, place(d, s->torn_ns), d->y - 200, IMAGE + 400);
     }
 }
 
+static void draw_waits(struct chart *d, const struct tp_world_frame *f)
+{
+    int64_t below = d->y + HALF + GAP, over = end_of(f->released_ns);
+    int64_t latch = f->latched_ns != TP_WORLD_NEVER ? f->latched_ns : over;
+    bar(d, hue(f->number, true), f->acquired_ns, end_of(f->write_ns), d->y, HALF, f->number,
+        "the game has this image");
+    bar(d, hue(f->number, false), f->write_ns, end_of(f->ready_ns), d->y, HALF, f->number,
+        "the GPU writes this image");
+    bar(d, hue(f->number, false), f->ready_ns, latch, below - GAP, GAP, f->number,
+        "done; waits for the panel");
+    bar(d, hue(f->number, true), f->latched_ns, f->line_ns, below, HALF, f->number,
+        "the panel has this image, and will show it");
+}
+
+/* What is read lies above what waits: without fences both may be at the same time. */
 static void draw_image(struct chart *d, unsigned image)
 {
     char name[24];
-    int64_t below = d->y + HALF;
+    int64_t below = d->y + HALF + GAP;
     snprintf(name, sizeof name, "image %u", image);
-    begin_lane(d, name, 2 * HALF + 600);
+    begin_lane(d, name, IMAGE + 600);
+    for (unsigned i = 0; i < d->kept->n_frames; i++)
+        if (d->kept->frames[i].image == image)
+            draw_waits(d, &d->kept->frames[i]);
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
         const struct tp_world_frame *f = &d->kept->frames[i];
+        int64_t over = end_of(f->released_ns);
         if (f->image != image)
             continue;
-        int64_t latch = f->latched_ns, over = end_of(f->released_ns);
-        bar(d, hue(f->number, true), f->acquired_ns, end_of(f->write_ns), d->y, HALF, f->number,
-            "the game has this image");
-        bar(d, hue(f->number, false), f->write_ns, end_of(f->ready_ns), d->y, HALF, f->number,
-            "the GPU writes this image");
-        bar(d, hue(f->number, true), f->ready_ns, latch != TP_WORLD_NEVER ? latch : over,
-            below + HALF / 2 - 100, 200, f->number, "done; waits for the panel");
-        bar(d, hue(f->number, true), latch, f->line_ns, below, HALF, f->number,
-            "the panel has this image, and will show it");
         if (bar(d, hue(f->number, false), f->line_ns, over, below, HALF, f->number,
                 "the panel reads this image"))
-            number(d, f->number, f->line_ns, over, below + 1020);
+            number(d, f->number, f->line_ns, over, below + 1000);
         if (f->dropped && is_seen(d, over)) {
             svg_dropped(d->svg, place(d, over), below + HALF / 2);
             d->dropped = true;
         }
     }
     draw_tears(d, image);
-    d->y += 2 * HALF + 900;
+    d->y += IMAGE + 900;
+}
+
+/* Its gate had booked an earlier latch. */
+static bool is_late(const struct tp_world_frame *f)
+{
+    return f->booked_ns != TP_WORLD_NEVER && f->ready_ns > f->booked_ns;
+}
+
+/* The refreshes that show an old frame where that one was due. */
+static void mark_repeats(struct chart *d, const struct tp_world_frame *f)
+{
+    const struct tp_chart *k = d->kept;
+    size_t first = 0;
+    while (first < k->n_scans && k->scans[first].from_ns < f->line_ns)
+        first++;
+    for (size_t i = first - (f->repeats < first ? f->repeats : first); i < first; i++)
+        if (is_seen(d, k->scans[i].from_ns) && is_seen(d, k->scans[i].to_ns)) {
+            int64_t half = (k->scans[i].to_ns - k->scans[i].from_ns) / 2;
+            svg_repeat(d->svg, place(d, k->scans[i].to_ns - half / 2), d->y + BAR / 2);
+            d->repeats = true;
+        }
+}
+
+static void mark_panel(struct chart *d)
+{
+    const struct tp_chart *k = d->kept;
+    for (size_t i = 0; i < k->n_scans; i++) {
+        int64_t torn = max_of(k->scans[i].torn_ns, k->scans[i].from_ns);
+        if (k->scans[i].torn_ns != TP_WORLD_NEVER && is_seen(d, torn)) {
+            svg_torn(d->svg, place(d, torn), d->y - 200, BAR + 400);
+            d->torn = true;
+        }
+    }
+    for (unsigned i = 0; i < k->n_frames; i++) {
+        const struct tp_world_frame *f = &k->frames[i];
+        if (f->line_ns == TP_WORLD_NEVER)
+            continue;
+        mark_repeats(d, f);
+        if (is_late(f) && is_seen(d, f->line_ns)) {
+            svg_late(d->svg, place(d, f->line_ns), d->y + BAR - 100);
+            d->late = true;
+        }
+    }
 }
 
 /* From a frame's first line to the next one's, and the beam from the first line to the last. */
@@ -208,18 +260,7 @@ static void draw_panel(struct chart *d)
                     place(d, k->scans[j].to_ns), d->y + BAR);
         number(d, s->frame, s->from_ns, to, d->y + 1500);
     }
-    for (size_t i = 0; i < k->n_scans; i++)
-        if (k->scans[i].torn_ns != TP_WORLD_NEVER && is_seen(d, k->scans[i].torn_ns)) {
-            svg_torn(d->svg, place(d, k->scans[i].torn_ns), d->y - 200, BAR + 400);
-            d->torn = true;
-        }
-    for (unsigned i = 0; i < k->n_frames; i++) {
-        const struct tp_world_frame *f = &k->frames[i];
-        if ((f->late || missed(f)) && f->line_ns != TP_WORLD_NEVER && is_seen(d, f->line_ns)) {
-            svg_late(d->svg, place(d, f->line_ns), d->y + BAR - 100);
-            d->late = true;
-        }
-    }
+    mark_panel(d);
     d->y += LANE;
 }
 
@@ -271,8 +312,10 @@ static void draw_latency(struct chart *d, int64_t game_y)
         svg_line(d->svg, "bracket", x1, y, x2, y);
         svg_line(d->svg, "bracket", x1, y - 400, x1, y + 400);
         svg_line(d->svg, "bracket", x2, y - 400, x2, y + 400);
-        int64_t us = (f->line_ns - f->begin_ns + 5000) / 10000;
-        svg_text(d->svg, "small", x2 + 700, y + 400,
+        int64_t us = (f->line_ns - f->begin_ns) / 10000;
+        bool room = x2 < RIGHT - 33000;
+        svg_text(d->svg, room ? "small" : "small side", room ? x2 + 700 : x2,
+            room ? y + 400 : y + 1600,
             "frame %" PRIu64 ": %" PRId64 ".%02d ms from its start to its first line", f->number,
             us / 100, (int)(us % 100));
         return;
@@ -283,7 +326,7 @@ static void draw_latency(struct chart *d, int64_t game_y)
 
 static void add_ms(struct tp_buf *b, int64_t ns)
 {
-    int64_t hundredths = (ns + 5000) / 10000;
+    int64_t hundredths = ns / 10000;
     tp_buf_addf(b, "%" PRId64 ".%02d ms", hundredths / 100, (int)(hundredths % 100));
 }
 
@@ -329,19 +372,21 @@ static void add_figures(
         add_ms(b, c->costs->gpu_ns);
         tp_buf_adds(b, " of the GPU. ");
     }
-    uint64_t fps = r->span_ns > 0 ? (uint64_t)((double)(r->frames - 1) * 1e11 / (double)r->span_ns + 0.5) : 0;
+    uint64_t fps =
+        r->span_ns > 0 ? (uint64_t)((double)(r->frames - 1) * 1e11 / (double)r->span_ns + 0.5) : 0;
     tp_buf_addf(b, "The whole run: %" PRIu64 ".%02u fps, ", fps / 100, (unsigned)(fps % 100));
     add_ms(b, r->latency.p50_ns);
-    tp_buf_addf(b, " from start to first line, %" PRIu64 " tears, %" PRIu64 " late.", r->tears,
-        max_of((int64_t)r->late, (int64_t)r->gate_late));
+    tp_buf_addf(b,
+        " from start to first line, %" PRIu64 " tears, %" PRIu64 " late, %" PRIu64 " repeats.",
+        r->tears, r->gate_late, r->repeats);
 }
 
 /* A sample and its word; x: moved on, to the next one's place. */
 static void sample(struct chart *d, const char *class, int64_t *x, int64_t y, int64_t high,
     const char *word, int64_t room)
 {
-    svg_rect(d->svg, class, *x, y - high, 1800, high, NULL);
-    svg_text(d->svg, "small", *x + 2400, y + 100, "%s", word);
+    svg_rect(d->svg, class, *x, y, 1800, high, NULL);
+    svg_text(d->svg, "small", *x + 2300, y + 900, "%s", word);
     *x += room;
 }
 
@@ -350,7 +395,6 @@ static void draw_legend(struct chart *d, int64_t y)
 {
     struct tp_buf *b = d->svg;
     int64_t x = LEFT;
-    svg_text(b, "side", LEFT - 800, y, "marks");
     svg_line(b, "latch", x + 100, y - 1000, x + 100, y + 200);
     svg_text(b, "small", x + 700, y, "latch");
     x += 5000;
@@ -361,18 +405,23 @@ static void draw_legend(struct chart *d, int64_t y)
     svg_text(b, "small", x + 2000, y, "scan-out");
     x += 8000;
     if (d->held)
-        sample(d, "hold", &x, y, 1000, "held by the gate", 12800);
+        sample(d, "hold", &x, y - 900, 1000, "held by the gate", 12600);
     if (d->waited)
-        sample(d, "wait", &x, y, 1000, "waits until an image is free", 19000);
+        sample(d, "wait", &x, y - 900, 1000, "waits until an image is free", 18600);
+    if (d->repeats) {
+        svg_repeat(b, x + 500, y - 400);
+        svg_text(b, "small bad", x + 1500, y, "no new frame");
+        x += 9800;
+    }
     if (d->late) {
         svg_late(b, x + 500, y - 900);
-        svg_text(b, "small bad", x + 1500, y, "late");
-        x += 5200;
+        svg_text(b, "small bad", x + 1500, y, "late for its latch");
+        x += 12000;
     }
     if (d->torn) {
         svg_torn(b, x + 500, y - 1000, 1300);
-        svg_text(b, "small bad", x + 1500, y, "torn: written while it is read");
-        x += 20000;
+        svg_text(b, "small bad", x + 1500, y, "written while it is read");
+        x += 16000;
     }
     if (d->dropped) {
         svg_dropped(b, x + 500, y - 400);
@@ -380,12 +429,14 @@ static void draw_legend(struct chart *d, int64_t y)
     }
     x = LEFT;
     y += 2000;
-    svg_text(b, "side", LEFT - 800, y, "an image");
-    sample(d, "f4 open", &x, y - 200, 800, "is the game's", 11000);
-    sample(d, "f4", &x, y - 200, 800, "is written by the GPU", 15400);
-    sample(d, "f4 open", &x, y - 300, 200, "waits, done", 10200);
-    sample(d, "f4 open", &x, y, 800, "is latched", 9600);
-    sample(d, "f4", &x, y, 800, "is read by the panel", 15000);
+    svg_text(b, "small side", LEFT - 800, y, "an image:");
+    sample(d, "f4 open", &x, y - 900, 900, "the game has it", 12200);
+    sample(d, "f4", &x, y - 900, 900, "the GPU writes it", 12800);
+    svg_rect(b, "f4", x, y - 550, 1800, GAP, NULL);
+    svg_text(b, "small", x + 2300, y, "it waits for the panel");
+    x += 15000;
+    sample(d, "f4 open", &x, y - 900, 900, "is latched", 9200);
+    sample(d, "f4", &x, y - 900, 900, "the panel reads it", 0);
 }
 
 void tp_chart_draw(const struct tp_chart *chart, const struct tp_world_config *c,
@@ -396,7 +447,7 @@ void tp_chart_draw(const struct tp_chart *chart, const struct tp_world_config *c
     chart_window(chart, &d.w);
     add_title(&title, c);
     add_figures(&figures, c, r);
-    d.bottom = TOP + (c->compositor_ns > 0 ? 4 : 3) * LANE + c->images * (2 * HALF + 900) - 200;
+    d.bottom = TOP + (c->compositor_ns > 0 ? 4 : 3) * LANE + c->images * (IMAGE + 900) - 200;
     svg_begin(svg, WIDTH_PX, (int)(d.bottom / 100) + 74, tp_buf_str(&title), tp_buf_str(&figures));
     svg_text(svg, "title", 1600, 2600, "%s", tp_buf_str(&title));
     svg_text(svg, "small", 1600, 4400, "%s", tp_buf_str(&figures));

@@ -37,9 +37,10 @@ void svg_rect(struct tp_buf *b, const char *class, int64_t x, int64_t y, int64_t
 void svg_line(struct tp_buf *b, const char *class, int64_t x1, int64_t y1, int64_t x2, int64_t y2);
 void svg_text(struct tp_buf *b, const char *class, int64_t x, int64_t y, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
-/* Marks of what went wrong; each has a shape of its own. A triangle whose tip is at x, y; a zigzag
- * from y to y + h; a cross around x, y. */
+/* Marks of what went wrong; each has a shape of its own. A triangle whose tip is at x, y; a ring
+ * around x, y; a zigzag from y to y + h; a cross around x, y. */
 void svg_late(struct tp_buf *b, int64_t x, int64_t y);
+void svg_repeat(struct tp_buf *b, int64_t x, int64_t y);
 void svg_torn(struct tp_buf *b, int64_t x, int64_t y, int64_t h);
 void svg_dropped(struct tp_buf *b, int64_t x, int64_t y);
 

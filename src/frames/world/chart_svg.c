@@ -10,7 +10,8 @@
 
 /* Frames take turns with four hues, none of them red; red is what went wrong. */
 static const char style[] =
-    "text{font:12px system-ui,-apple-system,\"Segoe UI\",\"DejaVu Sans\",Helvetica,Arial,sans-serif;"
+    "text{font:12px system-ui,-apple-system,\"Segoe UI\",\"DejaVu "
+    "Sans\",Helvetica,Arial,sans-serif;"
     "fill:#1f2328}\n"
     ".title{font-size:16px;font-weight:600}\n"
     ".small,.number{font-size:11px}\n"
@@ -27,7 +28,7 @@ static const char style[] =
     ".hatch,.bracket{stroke:#59636e;fill:none}\n"
     ".drop{stroke:#59636e;stroke-dasharray:1 2}\n"
     ".beam{stroke:#1f2328;stroke-opacity:.45}\n"
-    ".torn{fill:none;stroke:#cf222e;stroke-width:2.5;stroke-linejoin:round}\n"
+    ".ring,.torn{fill:none;stroke:#cf222e;stroke-width:2.5;stroke-linejoin:round}\n"
     ".late{fill:#cf222e}\n"
     ".f0{fill:#8db9f2;stroke:#3d78c2}\n"
     ".f1{fill:#86d0a8;stroke:#2f8a5b}\n"
@@ -43,7 +44,7 @@ static const char style[] =
     ".refresh,.latch{stroke:#656c76}\n"
     ".hold,.wait,.hatch,.bracket,.drop{stroke:#9198a1}\n"
     ".beam{stroke:#e6edf3}\n"
-    ".torn{stroke:#ff7b72}\n"
+    ".ring,.torn{stroke:#ff7b72}\n"
     ".late{fill:#ff7b72}\n"
     ".f0{fill:#24528c;stroke:#6ca4ec}\n"
     ".f1{fill:#1f6040;stroke:#58b987}\n"
@@ -85,7 +86,8 @@ static void add_escaped(struct tp_buf *b, const char *text)
 void svg_begin(struct tp_buf *b, int width_px, int height_px, const char *title, const char *desc)
 {
     tp_buf_addf(b,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
+        "%d\" "
         "role=\"img\" aria-labelledby=\"title desc\">\n<title id=\"title\">",
         width_px, height_px, width_px, height_px);
     add_escaped(b, title);
@@ -121,8 +123,7 @@ void svg_rect(struct tp_buf *b, const char *class, int64_t x, int64_t y, int64_t
     }
 }
 
-void svg_line(
-    struct tp_buf *b, const char *class, int64_t x1, int64_t y1, int64_t x2, int64_t y2)
+void svg_line(struct tp_buf *b, const char *class, int64_t x1, int64_t y1, int64_t x2, int64_t y2)
 {
     tp_buf_addf(b, "<line class=\"%s\"", class);
     add_attribute(b, "x1", x1);
@@ -160,6 +161,14 @@ void svg_late(struct tp_buf *b, int64_t x, int64_t y)
     tp_buf_adds(b, "<path class=\"late\" d=\"");
     add_move(b, "M", x, y);
     tp_buf_adds(b, "l-5 9h10z\"/>\n");
+}
+
+void svg_repeat(struct tp_buf *b, int64_t x, int64_t y)
+{
+    tp_buf_adds(b, "<circle class=\"ring\" r=\"4.5\"");
+    add_attribute(b, "cx", x);
+    add_attribute(b, "cy", y);
+    tp_buf_adds(b, "/>\n");
 }
 
 void svg_torn(struct tp_buf *b, int64_t x, int64_t y, int64_t h)

@@ -58,7 +58,7 @@ static void begin_writing(struct world *w, struct image *m, int64_t until)
         return;
     m->torn = true;
     w->out->tears++;
-    record_tear(w);
+    record_tear(w, w->now);
     tell(w, "GPU writes image %u, which is read until %.3f ms", (unsigned)(m - w->images),
         (double)(m->read_to - START_NS) / 1e6);
     if (w->c->release)
@@ -111,6 +111,7 @@ void gpu_done(struct world *w)
         f->elsewhere_to = w->now;
     if (j.writes) {
         f->ready = w->now;
+        count_ready(w, f);
         g->done = j.frame + 1;
         if (g->gate)
             tp_gate_ready(g->gate, f->id, w->now);
@@ -168,6 +169,7 @@ static void begin_frame(struct world *w)
         .latched = NEVER,
         .released = NEVER,
         .told = NEVER,
+        .returned = NEVER,
         .cpu = cost_of(w, g->frame)->cpu_ns,
         .gpu = cost_of(w, g->frame)->gpu_ns};
 }
@@ -209,6 +211,7 @@ static void present(struct world *w, struct frame *f, int64_t takes)
         }
     }
     g->returned = max_ns(w->now, tp_gate_hold(g->gate, f->id, w->now));
+    f->returned = g->returned;
     submit(w, &j);
     g->frame++;
     g->state = BEGINS;

@@ -66,9 +66,9 @@ struct frame {
     bool torn; /* its image was written since */
     /* For who looks on. */
     int64_t computes, elsewhere, elsewhere_to, write, booked, composed, published, latched,
-        released, told;
+        released, told, returned;
     int64_t slot_wait, release_wait, gate_wait;
-    bool late;
+    uint64_t repeats;
 };
 
 struct image {
@@ -165,7 +165,7 @@ struct phase {
 struct metrics {
     struct histogram interval, stutter, latency, acquire_wait, gate_to_start;
     double slot, release, gate;
-    uint64_t acquires, judged, on_vblank, tail;
+    uint64_t acquires, ready, in_period, judged, on_vblank, tail;
     int64_t first_line, last_line, last_interval;
     uint64_t last_sequence;
     struct phase off; /* of the cap's clock, as an outsider reads it */
@@ -312,8 +312,8 @@ bool take_anyway(struct world *w, bool any);
 void record_frame(struct world *w, const struct frame *f);
 /* Of the scan-out that is over, as another begins. */
 void record_scan(struct world *w, const struct tp_scan_event *e);
-/* Of the image that is read at this instant: it is written. */
-void record_tear(struct world *w);
+/* That image of the scan-out at this instant was written, from then on. */
+void record_tear(struct world *w, int64_t from);
 /* Of all that is left. */
 void record_rest(struct world *w);
 
@@ -338,6 +338,7 @@ void check_run(struct world *w);
 
 void start_metrics(struct world *w);
 void count_acquire(struct world *w, const struct frame *f, const struct tp_acquired *a);
+void count_ready(struct world *w, const struct frame *f);
 void count_shown(struct world *w, const struct frame *f, uint64_t sequence);
 void finish_metrics(struct world *w);
 void free_metrics(struct world *w);

@@ -80,6 +80,15 @@ void count_acquire(struct world *w, const struct frame *f, const struct tp_acqui
     add(&m->gate_to_start, f->acquired - f->gate);
 }
 
+void count_ready(struct world *w, const struct frame *f)
+{
+    struct metrics *m = &w->metrics;
+    if (f->number < LEFT_OUT)
+        return;
+    m->ready++;
+    m->in_period += f->ready - f->gate <= INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
+}
+
 /*
  * From the last frame's refresh to the latest that the cap allows for this one, at least 1. A cap's
  * clock that is no divisor of the refresh has some phase to it, of which an outsider knows no more
@@ -192,6 +201,7 @@ void finish_metrics(struct world *w)
     spread(&m->latency, &o->latency);
     spread(&m->acquire_wait, &o->acquire_wait);
     spread(&m->gate_to_start, &o->gate_to_start);
+    o->in_period = m->ready > 0 ? (double)m->in_period / (double)m->ready : 1;
     o->on_vblank = m->judged > 0 ? (double)m->on_vblank / (double)m->judged : 1;
     o->spacing_tail = m->judged > 0 ? (double)m->tail / (double)m->judged : 0;
     double per = m->acquires > 0 ? 1.0 / (double)m->acquires : 0;

@@ -12,7 +12,7 @@ void record_frame(struct world *w, const struct frame *f)
         return;
     struct tp_world_frame out = {.number = f->number,
         .image = f->image,
-        .late = f->late,
+        .repeats = f->repeats,
         .dropped = f->gone && f->line == NEVER,
         .begin_ns = f->begin,
         .asked_ns = f->asked,
@@ -24,6 +24,7 @@ void record_frame(struct world *w, const struct frame *f)
         .cpu_ns = w->c->late_guest ? f->computes : f->acquired,
         .cpu_to_ns = w->c->late_guest ? f->asked : f->entry,
         .presented_ns = f->entry,
+        .returned_ns = f->returned,
         .elsewhere_ns = f->elsewhere,
         .elsewhere_to_ns = f->elsewhere_to,
         .write_ns = f->write,
@@ -60,9 +61,9 @@ void record_scan(struct world *w, const struct tp_scan_event *e)
         .torn_ns = NEVER};
 }
 
-void record_tear(struct world *w)
+void record_tear(struct world *w, int64_t from)
 {
-    w->reads.torn_ns = w->now;
+    w->reads.torn_ns = from;
 }
 
 void record_rest(struct world *w)
@@ -70,7 +71,11 @@ void record_rest(struct world *w)
     if (!is_watched(w))
         return;
     end_scan(w);
-    uint64_t n = w->guest.frame < FRAMES ? w->guest.frame : FRAMES;
-    for (uint64_t i = w->guest.frame - n; i < w->guest.frame; i++)
-        record_frame(w, frame_at(w, i));
+    uint64_t last = w->guest.frame;
+    for (uint64_t i = last < FRAMES ? 0 : last - FRAMES; i <= last; i++) {
+        const struct frame *f = frame_at(w, i);
+        bool has_image = i < last || (w->guest.state == COMPUTES && !w->c->late_guest);
+        if (f->number == i && has_image) /* else its place is another one's */
+            record_frame(w, f);
+    }
 }

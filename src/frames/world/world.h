@@ -88,7 +88,8 @@ enum tp_world_policy {
 struct tp_world_frame {
     uint64_t number; /* from 0 */
     unsigned image;
-    bool late, dropped;  /* shown later than the cap wants; given up, and never shown */
+    bool dropped;        /* given up, and never shown */
+    uint64_t repeats;    /* refreshes before its first that should have shown it by the cap */
     int64_t begin_ns;    /* the guest began it */
     int64_t asked_ns;    /* an image was asked for */
     int64_t gate_ns;     /* it was to start by the gate */
@@ -96,7 +97,7 @@ struct tp_world_frame {
     int64_t slot_wait_ns, release_wait_ns, gate_wait_ns; /* what it waited for until then */
     int64_t cpu_ns,
         cpu_to_ns; /* the game's CPU works on it; a late guest's does so before it asks */
-    int64_t presented_ns;
+    int64_t presented_ns, returned_ns;     /* the present was called, and returned */
     int64_t elsewhere_ns, elsewhere_to_ns; /* a late guest's GPU renders, not into the image */
     int64_t write_ns, ready_ns;            /* its GPU writes the image */
     int64_t booked_ns;                     /* the latch that the gate wants it to be ready for */
@@ -113,7 +114,7 @@ struct tp_world_scan {
     int64_t latch_ns, from_ns, to_ns; /* the latch for it, its first line, its last */
     bool shows;
     uint64_t frame;  /* where it shows one */
-    int64_t torn_ns; /* the frame's image was written: from_ns: since the latch */
+    int64_t torn_ns; /* the frame's image was written, since its latch or while it is read */
 };
 
 /* Somebody who looks on. Frames come in their order, some 128 frames after they were begun, or at
@@ -167,6 +168,8 @@ struct tp_world_result {
     uint64_t tears, repeats, drops, gate_late;
     uint64_t late; /* frames that came later than the cap wanted them */
     double on_vblank, spacing_tail;
+    double
+        in_period; /* share of frames that are ready within a refresh of when they were to start */
     uint64_t cadence[TP_WORLD_CADENCE + 1];   /* the last: that many refreshes or more */
     struct tp_world_spread interval, stutter, /* stutter: how much two intervals in a row differ */
         latency, acquire_wait, gate_to_start;
