@@ -819,7 +819,7 @@ acquire:
     drained = BOARD;
 choose:
     if
-    :: drained
+    :: drained && !doubtful
     /* tp_scanout_drain: to the end, which may be that of the connection */
     :: atomic { !drained && empty(wire) && conn != STALE -> drained = 1 }
 #if CRASH > 0
