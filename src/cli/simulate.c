@@ -385,9 +385,12 @@ static int write_chart(const struct options *o, const struct tp_chart *chart,
 /* Runs it, with somebody to look on where a chart is wanted. */
 static int run_world(struct options *o, struct tp_world_result *r, struct tp_error *e)
 {
+    int err = o->chart ? tp_try_write(o->chart, e) : 0;
+    if (err < 0)
+        return err;
     struct tp_chart *chart = o->chart ? tp_chart_create(o->chart_from) : NULL;
     o->config.watch = chart ? tp_chart_watch(chart) : NULL;
-    int err = tp_world_run(&o->config, r, e);
+    err = tp_world_run(&o->config, r, e);
     if (err >= 0 && chart)
         err = write_chart(o, chart, r, e);
     tp_chart_destroy(chart);

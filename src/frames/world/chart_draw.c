@@ -15,6 +15,7 @@
 #define BAR 2200
 #define LANE 3200
 #define HALF 1200 /* of an image's */
+#define THIN 20 /* what is not as wide is nothing: a message takes its time */
 #define GAP 200   /* between them */
 #define IMAGE (2 * HALF + GAP)
 
@@ -61,13 +62,15 @@ static bool bar(struct chart *d, const char *class, int64_t from, int64_t to, in
     char tip[120];
     if (from == TP_WORLD_NEVER || to <= from || to <= d->w.from || from >= d->w.to)
         return false;
+    int64_t x = place(d, from), wide = place(d, to) - x;
+    if (wide < THIN)
+        return false;
     if (to < INT64_MAX)
         snprintf(tip, sizeof tip, "frame %" PRIu64 ": %s, %" PRId64 ".%02d ms", frame, what,
             (to - from) / 1000000, (int)((to - from) / 10000 % 100));
     else
         snprintf(tip, sizeof tip, "frame %" PRIu64 ": %s", frame, what);
-    int64_t x = place(d, from);
-    svg_rect(d->svg, class, x, y, place(d, to) - x, h, tip);
+    svg_rect(d->svg, class, x, y, wide, h, tip);
     return true;
 }
 
@@ -165,7 +168,8 @@ static void draw_waits(struct chart *d, const struct tp_world_frame *f)
         "the GPU writes this image");
     bar(d, hue(f->number, false), f->ready_ns, latch, below - GAP, GAP, f->number,
         "done; waits for the panel");
-    bar(d, hue(f->number, true), f->latched_ns, f->line_ns, below, HALF, f->number,
+    bar(d, hue(f->number, true), f->latched_ns,
+        f->line_ns != TP_WORLD_NEVER ? f->line_ns : over, below, HALF, f->number,
         "the panel has this image, and will show it");
 }
 
