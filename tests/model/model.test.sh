@@ -22,9 +22,9 @@ fails 'the socket is not drained after what the compositor gave back' safe -DBOA
     -DBUG_DRAINED_ONCE
 fails 'a fence is not closed' safe -DBUG_FENCE_LEAKED
 fails 'a fence is closed twice' safe -DBUG_CLOSED_TWICE
-fails 'no quarantine' safe -DCRASH=1 -DBUG_NO_QUARANTINE
-fails 'a quarantine that is a refresh too short' safe -DCRASH=1 -DBUG_SHORT_QUARANTINE
-fails 'no quarantine of what comes back without a server' safe -DCRASH=1 \
+fails 'no quarantine' safe -DCRASH=1 -DCAP=1 -DBUG_NO_QUARANTINE
+fails 'a quarantine that is a refresh too short' safe -DCRASH=1 -DCAP=1 -DBUG_SHORT_QUARANTINE
+fails 'no quarantine of what comes back without a server' safe -DCRASH=1 -DCAP=1 \
     -DBUG_BACK_WITHOUT_QUARANTINE
 fails 'the board is believed without a look whether its server lives' safe -DCRASH=1 -DCAP=1 \
     -DBUG_BOARD_UNLOOKED
@@ -32,9 +32,9 @@ fails 'what came back before the end was noticed is not in quarantine' safe -DCR
     -DBUG_DOUBT_FORGOTTEN
 fails 'a server that has come is not looked for' safe -DCRASH=1 -DCAP=1 -DALONE=1 \
     -DBUG_ALONE_UNLOOKED
-fails 'a server that came back answers free' safe -DCRASH=1 -DBUG_ANSWERS_FREE
-fails 'what has been asked for counts as free' safe -DCRASH=1 -DBUG_ASKED_IS_FREE
-fails 'a fenced answer counts as a fence in hand' safe -DCRASH=1 -DBUG_REGISTERED_IS_WHOLE
+fails 'a server that came back answers free' safe -DCRASH=1 -DCAP=1 -DBUG_ANSWERS_FREE
+fails 'what has been asked for counts as free' safe -DCRASH=1 -DCAP=1 -DBUG_ASKED_IS_FREE
+fails 'a fenced answer counts as a fence in hand' safe -DCRASH=1 -DCAP=1 -DBUG_REGISTERED_IS_WHOLE
 fails 'who sleeps is not woken' live -DBUG_NO_WAKE_UP
 # What is known not to hold (docs/model/README.md).
 fails 'a lost pending note, without a board' safe -DBOARD=0 -DCAP=6 -DLOSS=1
