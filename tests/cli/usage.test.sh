@@ -39,6 +39,7 @@ refused 2 'a range as 48-120' simulate --refresh 120-48
 refused 2 '2 to 64' simulate --images 1
 refused 2 'NAME:PER_MILLE' simulate --faults lost-note,rain
 refused 2 'no cost of a frame' simulate --cost 8000+
+refused 2 "a frame's number" simulate --chart-from x
 refused 2 'nothing to do with' simulate now
 refused 2 'both say what' simulate --trace mesa/VERSION --cost 1
 refused 2 "no frame's cost" simulate --trace mesa/VERSION

@@ -66,8 +66,8 @@ static bool bar(struct chart *d, const char *class, int64_t from, int64_t to, in
     if (wide < THIN)
         return false;
     if (to < INT64_MAX)
-        snprintf(tip, sizeof tip, "frame %" PRIu64 ": %s, %" PRId64 ".%02d ms", frame, what,
-            (to - from) / 1000000, (int)((to - from) / 10000 % 100));
+        snprintf(tip, sizeof tip, "frame %" PRIu64 ": %s, %.2f ms", frame, what,
+            (double)(to - from) / 1e6);
     else
         snprintf(tip, sizeof tip, "frame %" PRIu64 ": %s", frame, what);
     svg_rect(d->svg, class, x, y, wide, h, tip);
@@ -316,22 +316,21 @@ static void draw_latency(struct chart *d, int64_t game_y)
         svg_line(d->svg, "bracket", x1, y, x2, y);
         svg_line(d->svg, "bracket", x1, y - 400, x1, y + 400);
         svg_line(d->svg, "bracket", x2, y - 400, x2, y + 400);
-        int64_t us = (f->line_ns - f->begin_ns) / 10000;
         bool room = x2 < RIGHT - 33000;
         svg_text(d->svg, room ? "small" : "small side", room ? x2 + 700 : x2,
             room ? y + 400 : y + 1600,
-            "frame %" PRIu64 ": %" PRId64 ".%02d ms from its start to its first line", f->number,
-            us / 100, (int)(us % 100));
+            "frame %" PRIu64 ": %.2f ms from its start to its first line", f->number,
+            (double)(f->line_ns - f->begin_ns) / 1e6);
         return;
     }
 }
 
 /* --- words --- */
 
+/* As `simulate` prints it. */
 static void add_ms(struct tp_buf *b, int64_t ns)
 {
-    int64_t hundredths = ns / 10000;
-    tp_buf_addf(b, "%" PRId64 ".%02d ms", hundredths / 100, (int)(hundredths % 100));
+    tp_buf_addf(b, "%.2f ms", (double)ns / 1e6);
 }
 
 static void add_rate(struct tp_buf *b, uint32_t mhz)

@@ -1,7 +1,7 @@
 /*
  * Marks on the paper, as SVG. The paper is part of the picture, so that it can be read on any page;
- * what the reader's system prefers, light or dark, says how it looks. Numbers are whole ones until
- * they are written, so that they are the same on every machine.
+ * what the reader's system prefers, light or dark, says how it looks. Places are whole numbers, so that
+ * they are the same on every machine.
  */
 #include <stdarg.h>
 #include <stdio.h>
