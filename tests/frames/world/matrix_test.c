@@ -2,20 +2,31 @@
  * Every pair of settings, in as few worlds as that takes: refresh, cap, images, pipeline, guest,
  * gate, costs, what goes wrong. No invariant may break in any.
  *
- *     matrix_test [FRAMES] [--table]     frames of each world (2000); the table of docs/matrix.md
+ *     matrix_test [--total FRAMES] [--table]
+ *
+ * Each world shows at least 2,000 frames, and all of them that many in total. --table: the table of
+ * docs/matrix.md. Costs are of the kinds that games make, from a seed; with TURNPIKE_TRACES, a
+ * folder, they are its recordings (*.txt).
  */
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/fs.h"
+#include "frames/world/costs.h"
 #include "frames/world/oracle.h"
 #include "frames/world/world.h"
 
 #define FACTORS 8
-#define LEVELS 17
+#define LEVELS 24
+#define CELLS 1024
+#define COSTS 6     /* which factor they are */
+#define LEAST 2000u /* frames that each world shows */
 #define TRACE 4000u
 
-static const char *const names[FACTORS][LEVELS] = {
+static const char *names[FACTORS][LEVELS] = {
     {"60", "72", "90", "120", "144", "48-120"},
     {"none", "30", "40", "45", "60", "72", "90"},
     {"2", "3", "4", "5"},
@@ -27,10 +38,12 @@ static const char *const names[FACTORS][LEVELS] = {
         "compositor-crash", "compositor-stall", "panel-off", "refresh-switch", "clock-jitter",
         "slow-reader", "fd-exhaustion", "silent-fence", "dvfs", "all"},
 };
-static const unsigned levels[FACTORS] = {6, 7, 4, 3, 6, 4, 6, 17};
+static unsigned levels[FACTORS] = {6, 7, 4, 3, 6, 4, 6, 17};
 
 static bool covered[FACTORS][LEVELS][FACTORS][LEVELS];
 static struct tp_world_cost costs[TRACE];
+static struct tp_costs recordings[LEVELS];
+static bool recorded;
 static struct tp_world_result result;
 static uint64_t seed = 1;
 
@@ -129,9 +142,14 @@ static struct tp_world_config make_config(const unsigned *cell, uint64_t frames)
     for (unsigned f = 0; f < TP_FAULTS; f++)
         if (cell[7] == f + 1 || cell[7] == TP_FAULTS + 1)
             c.per_mille[f] = 5;
-    make_costs(cell[6], INT64_C(1000000000000) / c.refresh_mhz);
-    c.costs = costs;
-    c.n_costs = TRACE;
+    if (recorded) {
+        c.costs = recordings[cell[COSTS]].at;
+        c.n_costs = recordings[cell[COSTS]].n;
+    } else {
+        make_costs(cell[COSTS], INT64_C(1000000000000) / c.refresh_mhz);
+        c.costs = costs;
+        c.n_costs = TRACE;
+    }
     c.frames = frames;
     return c;
 }
@@ -153,40 +171,99 @@ static void print_row(const unsigned *cell, const struct tp_world_config *c)
         (unsigned long long)result.slots.release_timeouts);
 }
 
-/* How many cells broke something. */
-static unsigned run(uint64_t frames, bool table)
+static int is_trace(const struct dirent *d)
 {
-    unsigned cell[FACTORS], n = 0, bad = 0;
-    while (next_cell(cell)) {
-        struct tp_world_config c = make_config(cell, frames);
-        n++;
-        if (tp_world_run(&c, &result, NULL) < 0 || *result.broken || result.tears > 0 ||
-            result.slots.unsafe > 0) {
-            bad++;
-            for (unsigned f = 0; f < FACTORS; f++)
-                fprintf(stderr, "%s ", names[f][cell[f]]);
-            fprintf(stderr, "%s\n", result.broken);
-        }
-        if (table)
-            print_row(cell, &c);
+    size_t n = strlen(d->d_name);
+    return n > 4 && strcmp(d->d_name + n - 4, ".txt") == 0;
+}
+
+/* The folder's recordings are the levels of what frames cost. */
+static bool read_recordings(const char *folder)
+{
+    struct dirent **files;
+    int n = scandir(folder, &files, is_trace, alphasort);
+    bool ok = n > 0 && n <= (int)LEVELS;
+    for (int i = 0; i < n; i++) {
+        char *path = tp_asprintf("%s/%s", folder, files[i]->d_name);
+        struct tp_buf text = {0};
+        if (ok)
+            ok = tp_read_file(path, 0, &text, NULL) >= 0 &&
+                tp_costs_read(tp_buf_str(&text), text.len, path, &recordings[i], NULL) >= 0;
+        if (ok)
+            names[COSTS][i] =
+                tp_asprintf("%.*s", (int)strlen(files[i]->d_name) - 4, files[i]->d_name);
+        tp_buf_finish(&text);
+        free(path);
+        free(files[i]);
     }
-    fprintf(stderr, "%u worlds, %u broken\n", n, bad);
+    if (n >= 0)
+        free(files);
+    levels[COSTS] = n > 0 ? (unsigned)n : 0;
+    recorded = true;
+    return ok;
+}
+
+static void forget_recordings(void)
+{
+    for (unsigned i = 0; recorded && i < levels[COSTS]; i++) {
+        tp_costs_finish(&recordings[i]);
+        free((char *)names[COSTS][i]);
+    }
+}
+
+/* True: nothing broke. Pictures that are dropped do not count, so that some more have to come. */
+static bool run_cell(const unsigned *cell, uint64_t frames, bool table)
+{
+    struct tp_world_config c = make_config(cell, frames * 3 / 2);
+    bool ok = tp_world_run(&c, &result, NULL) == 0 && !*result.broken && result.tears == 0 &&
+        result.slots.unsafe == 0 && result.frames >= frames;
+    if (!ok) {
+        for (unsigned f = 0; f < FACTORS; f++)
+            fprintf(stderr, "%s ", names[f][cell[f]]);
+        fprintf(stderr, "%llu frames; %s\n", (unsigned long long)result.frames, result.broken);
+    }
+    if (table)
+        print_row(cell, &c);
+    return ok;
+}
+
+/* How many cells broke something. */
+static unsigned run(uint64_t total, bool table)
+{
+    static unsigned cells[CELLS][FACTORS];
+    unsigned n = 0, bad = 0;
+    uint64_t shown = 0;
+    while (n < CELLS && next_cell(cells[n]))
+        n++;
+    uint64_t each = total / n > LEAST ? total / n + 1 : LEAST;
+    for (unsigned i = 0; i < n; i++) {
+        bad += !run_cell(cells[i], each, table);
+        shown += result.frames;
+    }
+    fprintf(stderr, "%u worlds, %llu frames, %u broken\n", n, (unsigned long long)shown, bad);
     return bad;
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t frames = 2000;
+    const char *folder = getenv("TURNPIKE_TRACES");
+    uint64_t total = 0;
     bool table = false;
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--table") == 0)
             table = true;
-        else
-            frames = strtoull(argv[i], NULL, 10);
+        else if (strcmp(argv[i], "--total") == 0 && i + 1 < argc)
+            total = strtoull(argv[++i], NULL, 10);
+    }
+    if (folder && !read_recordings(folder)) {
+        fprintf(stderr, "%s: there are no recordings\n", folder);
+        return 1;
     }
     if (table)
         puts("| refresh | cap | images | pipeline | guest | gate | costs | goes wrong | frames "
              "| fps | oracle's | tears | late | on vblank | latency ms | timeouts |\n"
              "|---|---|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
-    return run(frames, table) > 0;
+    unsigned bad = run(total, table);
+    forget_recordings();
+    return bad > 0;
 }
