@@ -696,6 +696,51 @@ static void latency_holds_the_rate_under_noise(void **data)
     end(v);
 }
 
+/* One that renders for 7 ms, acquires after 3 of them, and copies for 1. Its last frame's begin to
+ * the latch that it is ready for; held: how often its present was. */
+static int64_t run_late_guest(enum tp_gate_mode mode, unsigned *held)
+{
+    struct run *r = make(60000, 0, 0);
+    int64_t begin_ns = 0, span = 0;
+    begin(r, mode, 0);
+    *held = 0;
+    for (int i = 0; i < 300; i++) {
+        struct tp_gate_plan p;
+        begin_ns = r->now;
+        int64_t asked = r->now += 3 * MS, rendered = asked + 4 * MS;
+        tell_timeline(r);
+        if (i > 0)
+            tp_gate_ready(r->gate, r->ids[0], r->ready[0]);
+        tp_gate_plan(r->gate, asked, r->now, INT64_MIN, false, &p);
+        r->now = p.start_ns > asked ? p.start_ns : asked;
+        tell_timeline(r);
+        r->ids[0] = tp_gate_book(r->gate, &p, r->now);
+        r->ready[0] = (rendered > r->now ? rendered : r->now) + MS;
+        tp_gate_presented(r->gate, r->ids[0], r->now, r->now);
+        int64_t hold = tp_gate_hold(r->gate, r->ids[0], r->now);
+        span = refresh(r, latched(r, r->ready[0])) - LEAD - begin_ns;
+        if (hold > r->now) {
+            ++*held;
+            r->now = hold;
+            r->frame++;
+        }
+    }
+    end(r);
+    return span;
+}
+
+static void latency_holds_a_late_guest_in_its_present(void **data)
+{
+    (void)data;
+    unsigned held;
+    assert_near(run_late_guest(TP_GATE_LATENCY, &held), 8 * MS + MS, MS / 5);
+    assert_true(held > 250);
+    assert_true(run_late_guest(TP_GATE_VSYNC, &held) > 16 * MS);
+    assert_int_equal(held, 0);
+    run_late_guest(TP_GATE_OFF, &held);
+    assert_int_equal(held, 0);
+}
+
 static void latency_honours_a_cap(void **data)
 {
     (void)data;
@@ -965,6 +1010,7 @@ int main(void)
         cmocka_unit_test(a_variable_rate_has_a_shortest_interval),
         cmocka_unit_test(latency_starts_as_late_as_the_cost_allows),
         cmocka_unit_test(latency_holds_the_rate_under_noise),
+        cmocka_unit_test(latency_holds_a_late_guest_in_its_present),
         cmocka_unit_test(latency_honours_a_cap),
         cmocka_unit_test(off_paces_nothing),
         cmocka_unit_test(changes_hold_from_the_next_plan_on),
