@@ -6,8 +6,8 @@ static const struct tp_rule rules[TP_RULES] = {
     [TP_RULE_ELF_HEADER] = {
         "elf-header", TP_SEVERITY_ERROR,
         "the file begins with a whole and proper ELF header",
-        "Android's linker refuses it from Android 8 (API 26) on, and apps then use the phone's own "
-        "driver without a word",
+        "the linker refuses it (for its section headers' sake: from Android 8, API 26, on), and apps then "
+        "use the phone's own driver without a word",
         "link it again with lld or ld, and change the file only with tools that know ELF (llvm-strip, "
         "patchelf 0.18 or later)",
     },

@@ -98,6 +98,7 @@ static int read_header(struct tp_elf *f, struct tp_error *e)
     f->little_endian = eh.e_ident[EI_DATA] == ELFDATA2LSB;
     f->type = eh.e_type;
     f->machine = eh.e_machine;
+    f->entry = eh.e_entry;
     int r = check_table(f, eh.e_phoff, eh.e_phnum, eh.e_phentsize, sizeof(Elf64_Phdr),
                         "the program header table", e);
     if (r < 0)

@@ -37,9 +37,12 @@ struct tp_elf_note {
  * image. Read-only for callers. */
 struct tp_elf {
     const char *where; /* the path or name that errors use */
+    const char *image; /* the file's bytes */
+    size_t image_len;
     int class_bits;    /* 32 or 64 */
     bool little_endian;
     uint16_t type, machine; /* ET_…, EM_… */
+    uint64_t entry;         /* e_entry */
     char build_id[129];     /* lower-case hex, "" when there is none */
     uint64_t load_align;    /* the smallest p_align of the PT_LOAD segments, 0 without any */
 
@@ -63,8 +66,6 @@ struct tp_elf {
 
     /* Private to elf_file.c. */
     struct tp_buf file;
-    const char *image;
-    size_t image_len;
     Elf *handle;
     char *where_copy;
     size_t cap_needed, cap_dynamic, cap_sections, cap_symbols, cap_notes;
