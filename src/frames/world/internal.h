@@ -260,6 +260,10 @@ void sleep_until(struct world *w, int64_t at);
 /* Something that an acquire may wait for has happened. */
 void poke_guest(struct world *w);
 void run_guest(struct world *w);
+
+/* --- gpu.c --- */
+
+void submit(struct world *w, const struct job *j);
 void gpu_done(struct world *w);
 void gpu_kick(struct world *w);
 
