@@ -42,11 +42,16 @@ static void note_where_it_runs(const struct tp_elf_run *run)
                        tp_json_text(run->facts->note, "target"));
 }
 
-/* The header again, from the open file: its bytes were read through libelf. */
 static bool begins_well(struct tp_elf_run *run)
 {
-    return tp_elf_header_holds(run->elf->image, run->elf->image_len, run->elf->where,
-                               run->host ? run->elf->machine : run->machine, run->findings);
+    const struct tp_elf *elf = run->elf;
+    if (!tp_elf_header_holds(elf->image, elf->image_len, elf->where,
+                             run->host ? elf->machine : run->machine, run->findings))
+        return false;
+    if (!elf->has_section_names)
+        tp_findings_add(run->findings, TP_RULE_ELF_HEADER, elf->where, NULL,
+                        "its section names (e_shstrndx) are a section that holds no names");
+    return elf->has_section_names;
 }
 
 int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask, struct tp_findings *findings,
