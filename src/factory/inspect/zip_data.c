@@ -137,24 +137,43 @@ static bool take_read(void *data, const uint8_t *bytes, size_t n)
     return true;
 }
 
-int tp_zip_view_read(const struct tp_zip_entry *e, size_t max_bytes, struct tp_buf *out)
+int tp_zip_view_read(const struct tp_zip_entry *e, size_t max_bytes, struct tp_zip_bytes *out)
 {
-    tp_buf_clear(out);
+    struct tp_buf *b = &out->unpacked;
+    uint64_t used = 0;
+    int r = 0;
+    out->data = NULL;
+    out->len = 0;
     if (!e->data)
         return -ENODATA;
     if (!is_readable(e))
         return -ENOTSUP;
     if (e->size_bytes > max_bytes)
         return -EFBIG;
-    /* At once, for a buffer that grows holds its bytes twice meanwhile. */
-    size_t need = (size_t)e->size_bytes + 1;
-    if (out->cap < need)
-        out->data = tp_realloc(out->data, out->cap = need, 1);
-    tp_buf_clear(out);
-    struct read r = {out, (size_t)e->size_bytes};
-    uint64_t used;
-    int result = unpack(e, take_read, &r, &used);
-    if (result == -ENODATA || (!result && out->len != e->size_bytes))
-        result = -EBADMSG;
-    return result;
+    if (e->method == ZIP_STORED) {
+        used = e->packed_bytes;
+    } else {
+        /* At once, for a buffer that grows holds its bytes twice meanwhile. */
+        size_t need = (size_t)e->size_bytes + 1;
+        if (b->cap < need)
+            b->data = tp_realloc(b->data, b->cap = need, 1);
+        tp_buf_clear(b);
+        struct read taker = {b, (size_t)e->size_bytes};
+        r = unpack(e, take_read, &taker, &used);
+    }
+    const void *data = e->method == ZIP_STORED ? (const void *)e->data : b->data;
+    size_t len = e->method == ZIP_STORED ? (size_t)e->packed_bytes : b->len;
+    if (r == -EFBIG)
+        return r;
+    if (r || len != e->size_bytes || crc32_z(crc32(0, NULL, 0), data, len) != e->crc)
+        return -EBADMSG;
+    out->data = data;
+    out->len = len;
+    return 0;
+}
+
+void tp_zip_bytes_finish(struct tp_zip_bytes *bytes)
+{
+    tp_buf_finish(&bytes->unpacked);
+    *bytes = (struct tp_zip_bytes){0};
 }

@@ -50,7 +50,5 @@ const uint8_t *zip_extra64(const uint8_t *extra, size_t n, size_t *len);
 void zip_read_locals(struct tp_zip_view *zip, struct tp_findings *findings);
 /* zip_local.c: what lies between the entries, and whether they share bytes. */
 void zip_check_layout(const struct tp_zip_view *zip, struct tp_findings *findings);
-/* zip_names.c: names, kinds, number and sum of the entries. */
-void zip_check_names(const struct tp_zip_view *zip, struct tp_findings *findings);
 
 #endif

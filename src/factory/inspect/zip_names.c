@@ -76,14 +76,14 @@ static const char *name_fault(const struct tp_zip_entry *e)
     return e->name[0] == '.' ? "its name begins with a dot" : NULL;
 }
 
-static void check_entry(const struct tp_zip_entry *e, struct tp_findings *f)
+static void check_entry(const struct tp_zip_entry *e, bool hostile_only, struct tp_findings *f)
 {
     const char *fault = path_fault(e);
     if (fault)
         add(f, TP_RULE_ZIP_PATH, e, fault);
-    else if ((fault = name_fault(e)))
+    else if (!hostile_only && (fault = name_fault(e)))
         add(f, TP_RULE_ZIP_NAME, e, fault);
-    else if (memchr(e->name, '/', e->name_len))
+    else if (!hostile_only && memchr(e->name, '/', e->name_len))
         add(f, TP_RULE_ZIP_FOLDER, e, e->folder ? "it is a folder" : "it lies in a folder");
     unsigned type = e->mode & S_IFMT;
     if (type == S_IFLNK)
@@ -176,13 +176,13 @@ static void check_sum(const struct tp_zip_view *z, struct tp_findings *f)
                     (unsigned long long)(sum >> 20));
 }
 
-void zip_check_names(const struct tp_zip_view *z, struct tp_findings *f)
+void tp_zip_view_check_names(const struct tp_zip_view *z, bool hostile_only, struct tp_findings *f)
 {
     for (size_t i = 0; i < z->n; i++)
-        check_entry(&z->entries[i], f);
+        check_entry(&z->entries[i], hostile_only, f);
     check_twins(z, f);
     check_sum(z, f);
-    if (z->n > TP_ZIP_IMPORT_ENTRIES)
+    if (!hostile_only && z->n > TP_ZIP_IMPORT_ENTRIES)
         tp_findings_add(f, TP_RULE_ZIP_TOO_MANY, NULL, NULL, "it has %zu%s entries", z->n,
                         z->n == TP_ZIP_MAX_ENTRIES ? " and more" : "");
 }
