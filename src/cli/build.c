@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/build.h"
+#include "cli/password.h"
 
 static int parse_variants(struct tp_build_arguments *a, const char *s)
 {
@@ -36,7 +37,7 @@ static int parse(int argc, char **argv, struct tp_build_arguments *a)
         const char **field;
     } strings[] = {{'m', &a->mesa},    {'t', &a->target},   {'V', &a->version}, {'o', &a->out},
                    {'n', &a->ndk},     {'s', &a->sysroot},  {'l', &a->launcher}, {'p', &a->patches},
-                   {'j', &a->json},    {'B', &a->bionic_root}};
+                   {'j', &a->json},    {'B', &a->bionic_root}, {'k', &a->key}};
     for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;) {
         int status = c == '?' || c == ':' ? TP_STATUS_INPUT : 0;
         for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
@@ -49,6 +50,8 @@ static int parse(int argc, char **argv, struct tp_build_arguments *a)
             status = parse_jobs(a, optarg);
         else if (c == 'N')
             a->no_prove = true;
+        else if (c == 'f' && (a->password_fd = tp_cli_password_fd(optarg)) < 0)
+            status = tp_cli_usage(cmd, "--password-fd is the number of an open descriptor, not '%s'", optarg);
         else if (c == 'w')
             tp_cli_list_add(&a->with, optarg);
         else if (c == 'W')
@@ -63,7 +66,7 @@ static int parse(int argc, char **argv, struct tp_build_arguments *a)
 
 static int run(int argc, char **argv)
 {
-    struct tp_build_arguments a = {.out = "out", .variants = "bp"};
+    struct tp_build_arguments a = {.out = "out", .variants = "bp", .password_fd = -1};
     struct tp_error e = {0};
     int status = parse(argc, argv, &a);
     if (!status)
@@ -83,7 +86,8 @@ static const struct option options[] = {
     {"jobs", required_argument, NULL, 'J'},     {"no-prove", no_argument, NULL, 'N'},
     {"with", required_argument, NULL, 'w'},     {"without", required_argument, NULL, 'W'},
     {"patches", required_argument, NULL, 'p'},  {"json", required_argument, NULL, 'j'},
-    {"bionic-root", required_argument, NULL, 'B'},
+    {"bionic-root", required_argument, NULL, 'B'}, {"key", required_argument, NULL, 'k'},
+    {"password-fd", required_argument, NULL, 'f'},
     {"help", no_argument, NULL, 'h'},           {0},
 };
 
@@ -110,6 +114,8 @@ const struct tp_command tp_command_build = {
         "  --with ID        switch on a patch that is off; may be repeated\n"
         "  --without ID     leave a patch out; may be repeated\n"
         "  --patches DIR    the folder of patches (default: turnpike's own)\n"
+        "  --key K          sign the archives with a secret key of minisign's\n"
+        "  --password-fd N  read its password from a descriptor; see turnpike sign\n"
         "  --json FILE      the summary once more, as JSON; - for standard output\n\n"
         "Exit status: 0 built, 1 a patch, a compiler or a proof failed, 2 wrong usage or bad input,\n"
         "3 something is missing on this machine.\n",

@@ -3,10 +3,16 @@
 #define TP_CLI_BUILD_H
 
 #include "cli/cli.h"
+#include "factory/source/source.h"
 
 struct tp_build_arguments {
     const char *mesa, *target, *version, *out, *ndk, *sysroot, *launcher, *patches, *json;
     const char *bionic_root;
+    const char *key;         /* a secret key of minisign's; NULL: nothing is signed */
+    int password_fd;         /* -1: the environment, the terminal */
+    /* Looks at the source that came, may refuse it, and may say otherwise what kind it is; may be NULL. */
+    int (*on_source)(void *data, struct tp_source *source, struct tp_error *e);
+    void *data;
     char variants[3]; /* "bp", in the order asked for */
     unsigned jobs;
     bool no_prove;

@@ -4,15 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/fs.h"
 #include "base/proc.h"
 #include "cli/build.h"
+#include "cli/password.h"
 #include "cli/proof.h"
+#include "cli/toolchain.h"
 #include "revision.h"
 #include "factory/chips/chips.h"
 #include "factory/edit/edit.h"
+#include "factory/origin/minisign.h"
+#include "factory/origin/spdx.h"
 #include "factory/package/package.h"
 #include "factory/prove/promises.h"
 #include "factory/prove/prove.h"
@@ -27,12 +32,15 @@ struct driver {
     double seconds;     /* configure (the first one) to link */
     json_t *patches, *receipt, *proof;
     struct tp_package_result package;
+    char *spdx, *signature; /* beside the archive; no signature without a key */
 };
 
 struct job {
     const struct tp_build_arguments *a;
     const struct tp_target *target;
-    char *patches_dir, *out, *work, *build_dir, *packed, *log, *version, *toolchain;
+    char *patches_dir, *out, *work, *build_dir, *packed, *log, *version;
+    json_t *toolchain; /* as receipts tell it; known once the build is configured */
+    struct tp_minisign_secret *key;
     struct tp_source source;
     struct tp_build_request req;
     struct driver drivers[2];
@@ -133,7 +141,8 @@ static int get_source(struct job *j, struct tp_error *e)
     say(j, text);
     free(text);
     j->version = tp_strdup(j->a->version ? j->a->version : j->source.version);
-    return tp_version_check(j->version, e);
+    r = tp_version_check(j->version, e);
+    return !r && j->a->on_source ? j->a->on_source(j->a->data, &j->source, e) : r;
 }
 
 /* Makes the patch set for one variant. Drift is told here, and is exit status 1. */
@@ -169,6 +178,33 @@ static int patch(struct job *j, struct driver *d, bool check_only, struct tp_err
     return r;
 }
 
+/* What --mesa takes to get the source once more, or NULL: a path means nothing on another machine. */
+static const char *travelling_spec(const struct tp_source *s)
+{
+    bool remote = !strncmp(s->spec, "git:", 4) && strstr(s->spec, "://") && !strstr(s->spec, "file://");
+    return remote || !strncmp(s->spec, "debian:", 7) ? s->spec : NULL;
+}
+
+static json_t *ids(const struct tp_cli_list *l)
+{
+    json_t *all = json_array();
+    for (int i = 0; i < l->n; i++)
+        json_array_append_new(all, json_string(l->at[i]));
+    return all;
+}
+
+/* Beside the archive: what it is made of, and the signature. */
+static int attest(struct job *j, struct driver *d, struct tp_error *e)
+{
+    d->spdx = tp_asprintf("%s.spdx.json", d->package.path);
+    int r = tp_spdx_write(d->package.path, tp_brand.author, e);
+    if (!r && j->key) {
+        d->signature = tp_asprintf("%s.minisig", d->package.path);
+        r = tp_minisign_sign_file(j->key, d->package.path, (int64_t)time(NULL), e);
+    }
+    return r;
+}
+
 /* Into the work folder: what is not proved does not go out. */
 static int package(struct job *j, struct driver *d, struct tp_error *e)
 {
@@ -179,8 +215,7 @@ static int package(struct job *j, struct driver *d, struct tp_error *e)
         "Turnip from Mesa %s, %s", j->source.version,
         d->variant == 'b' ? "balanced: the GPU's clocks are left to the system" :
                             "performance: the GPU is held at its highest level while a game runs");
-    json_t *toolchain = json_pack("{s:s, s:s?}", "compiler", j->toolchain, "launcher",
-                                  j->a->launcher);
+    json_t *options = json_pack("{s:o, s:o}", "with", ids(&j->a->with), "without", ids(&j->a->without));
     struct tp_package_request req = {
         .driver = d->path,
         .out_dir = j->packed,
@@ -197,15 +232,19 @@ static int package(struct job *j, struct driver *d, struct tp_error *e)
         .vendor = tp_brand.vendor,
         .min_api = android ? 29 : 0,
         .mesa = {j->source.version, *j->source.revision ? j->source.revision : NULL,
-                 j->source.kind, *j->source.sha256 ? j->source.sha256 : NULL},
+                 j->source.kind, travelling_spec(&j->source),
+                 *j->source.sha256 ? j->source.sha256 : NULL},
         .build_commit = TP_REVISION,
         .receipt = d->receipt,
         .patches = json_object_get(d->patches, "patches"),
-        .toolchain = toolchain,
+        .toolchain = j->toolchain,
+        .options = options,
         .epoch = j->source.epoch,
     };
     int r = tp_package_write(&req, &d->package, e);
-    json_decref(toolchain);
+    if (!r)
+        r = attest(j, d, e);
+    json_decref(options);
     free(description);
     free(name);
     free(archive);
@@ -303,6 +342,8 @@ static int build(struct job *j, int i, struct tp_error *e)
     int r = patch(j, d, false, e);
     if (!r && i == 0)
         r = tp_recipe_configure(&j->req, NULL, e);
+    if (!r && i == 0)
+        r = tp_cli_toolchain(&j->req, &j->toolchain, e);
     if (!r)
         r = tp_recipe_compile(&j->req, d->path, NULL, e);
     d->seconds = (double)(tp_now_ns() - start) / 1e9;
@@ -373,20 +414,39 @@ static int publish(const struct job *j, char **path, struct tp_error *e)
     return r;
 }
 
+/* An earlier build's: it is none of the archive that takes its place. */
+static void forget_signature(const struct job *j, const struct driver *d)
+{
+    const char *slash = strrchr(d->package.path, '/');
+    char *old = tp_asprintf("%s/%s.minisig", j->out, slash ? slash + 1 : d->package.path);
+    unlink(old);
+    free(old);
+}
+
 static int finish(struct job *j, struct tp_error *e)
 {
     char *path = tp_join(j->out, "summary.json");
     int r = 0;
     unlink(path); /* from here on, what an earlier build said holds no longer */
     for (int i = 0; i < j->n && !r; i++) {
-        r = publish(j, &j->drivers[i].package.receipt_path, e);
+        struct driver *d = &j->drivers[i];
+        forget_signature(j, d);
+        r = publish(j, &d->package.receipt_path, e);
         if (!r)
-            r = publish(j, &j->drivers[i].package.path, e);
+            r = publish(j, &d->spdx, e);
+        if (!r && d->signature)
+            r = publish(j, &d->signature, e);
+        if (!r)
+            r = publish(j, &d->package.path, e);
     }
     if (r) { /* both archives or none */
         for (int i = 0; i < j->n; i++) {
-            unlink(j->drivers[i].package.path);
-            unlink(j->drivers[i].package.receipt_path);
+            const struct driver *d = &j->drivers[i];
+            const char *const files[] = {d->package.path, d->package.receipt_path, d->spdx, d->signature};
+            for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+                if (files[k])
+                    unlink(files[k]);
+            }
         }
         free(path);
         return r;
@@ -445,7 +505,11 @@ static int prepare(struct job *j, struct tp_error *e)
         .on_progress = on_progress,
         .data = j,
     };
-    return tp_recipe_check(&j->req, &j->toolchain, e);
+    r = tp_recipe_check(&j->req, NULL, e);
+    /* A wrong password shows now, not after the build. */
+    if (!r && a->key)
+        r = tp_cli_key_load(a->key, a->password_fd, &j->key, e);
+    return r;
 }
 
 static int work(struct job *j, struct tp_error *e)
@@ -504,9 +568,13 @@ int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e)
         json_decref(d->receipt);
         json_decref(d->proof);
         tp_package_result_finish(&d->package);
+        free(d->spdx);
+        free(d->signature);
         free(d->version);
         free(d->path);
     }
+    tp_minisign_secret_free(j.key);
+    json_decref(j.toolchain);
     tp_source_finish(&j.source);
     if (j.lock_fd >= 0)
         close(j.lock_fd);
@@ -517,6 +585,5 @@ int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e)
     free(j.packed);
     free(j.log);
     free(j.version);
-    free(j.toolchain);
     return r ? (int)e->status : TP_STATUS_OK;
 }

@@ -72,6 +72,11 @@ static bool wanted(const struct tp_patch *p, const struct tp_selection *sel, uns
     return has_edit(p, target, variant_bit(sel->variant));
 }
 
+bool tp_selection_has(const struct tp_selection *sel, const struct tp_patch *p)
+{
+    return wanted(p, sel, tp_target_bit(sel->target));
+}
+
 /* A patch whose need is left out cannot be made. */
 static int check_needs(const struct tp_patch_set *set, const struct tp_selection *sel,
                        unsigned target, struct tp_error *e)

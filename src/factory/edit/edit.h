@@ -29,6 +29,9 @@ struct tp_selection {
     void (*add_to_note)(struct tp_tree *tree, json_t *note);
 };
 
+/* Is the patch one of those that a tree gets, for this target and variant? */
+bool tp_selection_has(const struct tp_selection *sel, const struct tp_patch *p);
+
 /* The nearest thing to an anchor that was not found. Owns its strings. */
 struct tp_candidate {
     int line;

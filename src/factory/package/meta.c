@@ -44,7 +44,7 @@ json_t *tp_receipt_make(const struct tp_package_request *q, const struct tp_rece
     const char variant[] = {q->variant, 0};
     return json_pack(
         "{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O},"
-        " s:o, s:{s:s, s:s, s:s?, s:s?}, s:I, s:O?, s:O, s:O}",
+        " s:o, s:{s:s, s:s, s:s?, s:s?, s:s?}, s:I, s:O?, s:O?, s:O, s:O}",
         "turnpike", TP_VERSION, "schema", RECEIPT_SCHEMA, "build_commit", q->build_commit,
         "system", q->system, "machine", machine_of(q), "target", q->target, "variant", variant,
         "version", q->version, "driver_version", q->driver_version,
@@ -53,9 +53,9 @@ json_t *tp_receipt_make(const struct tp_package_request *q, const struct tp_rece
         facts->build_id, "note", facts->note,
         "meta", tp_meta_make(q, facts->driver_sha256),
         "mesa", "version", q->mesa.version, "source", q->mesa.source, "revision", q->mesa.revision,
-        "sha256", q->mesa.sha256,
-        "source_date_epoch", (json_int_t)q->epoch, "toolchain", q->toolchain, "patches", q->patches,
-        "patch_receipt", q->receipt);
+        "sha256", q->mesa.sha256, "spec", q->mesa.spec,
+        "source_date_epoch", (json_int_t)q->epoch, "toolchain", q->toolchain, "options", q->options,
+        "patches", q->patches, "patch_receipt", q->receipt);
 }
 
 void tp_meta_print(const json_t *json, struct tp_buf *out)

@@ -29,7 +29,8 @@ struct tp_package_request {
     struct {
         const char *version;  /* "25.0.7" */
         const char *revision; /* git commit; NULL where the source has none */
-        const char *source;   /* where it came from, as --mesa spells it */
+        const char *source;   /* the kind: "git", "debian", "tarball", "directory" */
+        const char *spec;     /* what --mesa takes to get it again; NULL: a place on this machine */
         const char *sha256;   /* of the tarball; NULL where there is none */
     } mesa;
     const char *build_commit; /* turnpike's own revision, or "unknown" */
@@ -38,6 +39,7 @@ struct tp_package_request {
     json_t *receipt;   /* the patch receipt: every edit with file, line, hash before and after */
     json_t *patches;   /* the patches and their states */
     json_t *toolchain; /* names to texts or lists: compiler, linker, flags, options; may be NULL */
+    json_t *options;   /* what else the build was asked for: patches switched on or left out; may be NULL */
     int64_t epoch;     /* SOURCE_DATE_EPOCH of the build, seconds */
 };
 

@@ -94,6 +94,28 @@ struct tp_build_result {
  */
 int tp_recipe_check(const struct tp_build_request *req, char **toolchain, struct tp_error *e);
 
+/* A name and what there is of it. Owns both. */
+struct tp_ingredient {
+    char *name, *value;
+};
+
+/* All that a driver is made with besides its sources. Owned by the caller, but for the options. */
+struct tp_ingredients {
+    struct tp_ingredient *tools; /* "compiler", "linker", "meson", …: a line of --version each */
+    size_t n_tools, cap_tools;
+    struct tp_ingredient *libraries; /* linked statically out of a sysroot: file name, SHA-256 */
+    size_t n_libraries, cap_libraries;
+    const char *const *options;      /* of meson, for every target; NULL-terminated. "?name=value": where */
+    const char *const *more_options; /* this Mesa has it. And for this target */
+    char *machine_file;              /* meson's, paths of this machine and the launcher left out */
+};
+
+/* What a build of req is made with on this machine. Runs some small programs. out: ended with
+ * tp_ingredients_finish, after a failure too. Errors: as tp_recipe_check; -EINTR. */
+int tp_recipe_ingredients(const struct tp_build_request *req, struct tp_ingredients *out,
+                          struct tp_error *e);
+void tp_ingredients_finish(struct tp_ingredients *all);
+
 /*
  * Runs meson. A build directory that was configured by the same recipe for the same tree is kept as
  * it is. seconds: may be NULL. Errors: as tp_recipe_check; -EIO (status FAILED) with meson's own

@@ -1,0 +1,325 @@
+/* turnpike rebuild: an archive built again from its receipt, and compared. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+#include "cli/build.h"
+#include "cli/toolchain.h"
+#include "factory/origin/rebuild.h"
+#include "factory/recipe/recipe.h"
+#include "revision.h"
+
+struct rebuild {
+    const char *archive, *receipt_path, *mesa, *json;
+    struct tp_build_arguments build;
+    json_t *receipt;
+    struct tp_plan plan;
+    struct tp_differences before, after;
+    char *made;  /* the archive that was built */
+    bool equal, quiet;
+};
+
+static void say(const struct rebuild *b, const char *text)
+{
+    char *clean = tp_printable(text);
+    fprintf(b->quiet ? stderr : stdout, "%s\n", clean);
+    fflush(stdout);
+    free(clean);
+}
+
+static void say_differences(const struct rebuild *b, const struct tp_differences *d)
+{
+    for (size_t i = 0; i < d->n; i++) {
+        char *line = tp_asprintf("  %s: %s", d->at[i].where, d->at[i].text);
+        say(b, line);
+        free(line);
+    }
+}
+
+/* ---- before ---- */
+
+static int read_receipt(struct rebuild *b, struct tp_error *e)
+{
+    char *beside = tp_asprintf("%s.receipt.json", b->archive), sum[TP_SHA256_HEX];
+    const char *path = b->receipt_path ? b->receipt_path : beside;
+    int r = tp_is_file(b->archive) ? 0 : tp_fail_errno(e, tp_exists(b->archive) ? EINVAL : ENOENT, b->archive,
+                                                       "cannot be read");
+    if (!r && !b->receipt_path && !tp_exists(beside))
+        r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, beside, "put it there, or name it with --receipt",
+                    "there is no receipt beside the archive");
+    if (!r)
+        r = tp_receipt_read(path, &b->receipt, e);
+    if (!r)
+        r = tp_plan_read(b->receipt, path, &b->plan, e);
+    if (!r)
+        r = tp_sha256_file(b->archive, sum, e);
+    if (!r && strcmp(sum, b->plan.archive_sha256))
+        r = tp_fail(e, TP_STATUS_FAILED, -EINVAL, b->archive,
+                    "get both once more from their maker, and verify the archive's signature",
+                    "is not the archive of this receipt: its SHA-256 is %s, the receipt says %s", sum,
+                    b->plan.archive_sha256);
+    free(beside);
+    return r;
+}
+
+static int look_at_patches(struct rebuild *b, struct tp_error *e)
+{
+    char *dir = b->build.patches ? tp_strdup(b->build.patches) : tp_data_path("patches", e);
+    struct tp_patch_set set = {0};
+    int r = dir ? tp_patch_set_read(dir, &set, e) : -ENOENT;
+    if (!r)
+        tp_rebuild_compare_patches(b->receipt, &b->plan, &set, &b->before);
+    tp_patch_set_finish(&set);
+    free(dir);
+    return r;
+}
+
+static int look_at_tools(struct rebuild *b, const struct tp_target *target, struct tp_error *e)
+{
+    const struct tp_build_arguments *a = &b->build;
+    struct tp_build_request req = {
+        .target = target,
+        .build_dir = a->out,
+        .tools = {a->ndk, a->sysroot, NULL, 0},
+    };
+    json_t *here = NULL;
+    int r = tp_cli_toolchain(&req, &here, e);
+    if (!r)
+        tp_rebuild_compare_tools(b->receipt, here, &b->before);
+    json_decref(here);
+    return r;
+}
+
+/* --mesa, or what the receipt names where that can be trusted. *spec: the caller's. */
+static int choose_source(struct rebuild *b, char **spec, struct tp_error *e)
+{
+    const struct tp_plan *p = &b->plan;
+    *spec = b->mesa ? tp_strdup(b->mesa) : tp_plan_source(p, TP_SOURCE_GIT_URL);
+    if (*spec)
+        return 0;
+    return tp_fail(e, TP_STATUS_MISSING, -ENOENT, "Mesa",
+                   "get that source, and name it with --mesa: building runs what it says, so it is taken from "
+                   "no other place unasked",
+                   "the archive was built from Mesa %s (%s%s%s%s%s%s%s)", p->mesa.version, p->mesa.kind,
+                   *p->mesa.spec ? ", " : "", p->mesa.spec, *p->mesa.revision ? ", revision " : "",
+                   p->mesa.revision, *p->mesa.sha256 ? ", SHA-256 " : "", p->mesa.sha256);
+}
+
+static int look(struct rebuild *b, const struct tp_target *target, struct tp_error *e)
+{
+    int r = look_at_patches(b, e);
+    if (!r)
+        r = look_at_tools(b, target, e);
+    if (r)
+        return r;
+    const char *turnpike = b->plan.build_commit;
+    if (strcmp(turnpike, TP_REVISION))
+        tp_differences_add(&b->before, false, "turnpike", "its revision was %s; this is %s",
+                           *turnpike ? turnpike : "not told", TP_REVISION);
+    if (b->before.n) {
+        say(b, "What is otherwise here than it was then:");
+        say_differences(b, &b->before);
+    }
+    if (!tp_differences_decide(&b->before))
+        return 0;
+    char *todo = tp_asprintf("use the turnpike that built it: revision %s", *turnpike ? turnpike : "unknown");
+    r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, b->archive, todo,
+                "cannot be built again with other patches than its own");
+    free(todo);
+    return r;
+}
+
+/* ---- the build ---- */
+
+/* What the user gives need not say of itself what the receipt says of it: an unpacked tarball has neither
+ * hash nor commit. It is taken for that; the bytes decide whether it is. */
+static int on_source(void *data, struct tp_source *s, struct tp_error *e)
+{
+    struct rebuild *b = data;
+    const struct tp_plan *p = &b->plan;
+    struct tp_differences d = {0};
+    tp_rebuild_compare_mesa(p, s->version, s->revision, s->sha256, &d);
+    int r = 0;
+    if (d.n)
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, s->spec, "name the source that the receipt tells of",
+                    "is another Mesa: %s", d.at[0].text);
+    tp_differences_finish(&d);
+    if (r)
+        return r;
+    free(s->kind);
+    free(s->revision);
+    s->kind = tp_strdup(p->mesa.kind);
+    s->revision = tp_strdup(p->mesa.revision);
+    s->epoch = p->epoch;
+    return 0;
+}
+
+static int build(struct rebuild *b, const char *spec, struct tp_error *e)
+{
+    struct tp_build_arguments *a = &b->build;
+    const char variant[] = {b->plan.variant, 0};
+    a->mesa = spec;
+    a->target = b->plan.target;
+    a->version = b->plan.version;
+    memcpy(a->variants, variant, sizeof variant);
+    a->no_prove = true; /* equal bytes need no second proof */
+    a->password_fd = -1;
+    a->on_source = on_source;
+    a->data = b;
+    for (const char **id = b->plan.with; *id; id++)
+        tp_cli_list_add(&a->with, *id);
+    for (const char **id = b->plan.without; *id; id++)
+        tp_cli_list_add(&a->without, *id);
+    if (b->quiet)
+        a->json = NULL;
+    return tp_build_job(a, e) ? (e->err ? e->err : -EIO) : 0;
+}
+
+static json_t *differences_json(const struct tp_differences *d)
+{
+    json_t *all = json_array();
+    for (size_t i = 0; i < d->n; i++) {
+        char *where = tp_printable(d->at[i].where), *text = tp_printable(d->at[i].text);
+        json_array_append_new(all, json_pack("{s:s, s:b, s:s}", "where", where, "decides", d->at[i].decides,
+                                             "text", text));
+        free(text);
+        free(where);
+    }
+    return all;
+}
+
+static int report(struct rebuild *b, struct tp_error *e)
+{
+    if (b->equal) {
+        say(b, "The bytes agree: this archive is what its receipt says.");
+    } else {
+        say(b, "The bytes differ:");
+        say_differences(b, &b->after);
+        char *hint = tp_asprintf("To look deeper: diffoscope %s %s", b->archive, b->made);
+        say(b, hint);
+        free(hint);
+    }
+    if (!b->json)
+        return tp_cli_flush(e);
+    char *archive = tp_printable(b->archive), *made = tp_printable(b->made);
+    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:b, s:s, s:o, s:o}", "turnpike", TP_VERSION, "schema", 1,
+                          "archive", archive, "rebuilt", made, "equal", b->equal, "sha256",
+                          b->plan.archive_sha256, "before", differences_json(&b->before), "differences",
+                          differences_json(&b->after));
+    int r = tp_cli_write_json(j, b->json, e);
+    json_decref(j);
+    free(made);
+    free(archive);
+    return r;
+}
+
+static int work(struct rebuild *b, struct tp_error *e)
+{
+    char *spec = NULL;
+    int r = read_receipt(b, e);
+    const struct tp_target *target = r ? NULL : tp_target_find(b->plan.target);
+    if (!r && !target)
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, b->archive, tp_target_names(),
+                    "its receipt names a target that is not known here: %s", b->plan.target);
+    if (!r)
+        b->made = tp_join(b->build.out, b->plan.archive);
+    if (!r && tp_is_same_file(b->made, b->archive))
+        r = tp_fail(e, TP_STATUS_INPUT, -EEXIST, b->build.out, "name another --out",
+                    "the archive itself lies there, and would be replaced");
+    if (!r)
+        r = choose_source(b, &spec, e);
+    if (!r)
+        r = look(b, target, e);
+    if (!r)
+        r = build(b, spec, e);
+    if (!r && !tp_is_file(b->made)) /* the receipt's name is not what this version calls it */
+        r = tp_fail(e, TP_STATUS_FAILED, -ENOENT, b->made, NULL, "was not built: the archive has another name");
+    if (!r)
+        r = tp_rebuild_compare(b->archive, b->made, &b->equal, &b->after, e);
+    if (!r)
+        r = report(b, e);
+    free(spec);
+    return r;
+}
+
+static int parse(int argc, char **argv, struct rebuild *b)
+{
+    const struct tp_command *cmd = &tp_command_rebuild;
+    struct tp_build_arguments *a = &b->build;
+    const struct {
+        int letter;
+        const char **field;
+    } strings[] = {{'r', &b->receipt_path}, {'m', &b->mesa},     {'o', &a->out},     {'n', &a->ndk},
+                   {'s', &a->sysroot},      {'l', &a->launcher}, {'p', &a->patches}, {'j', &b->json}};
+    for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;) {
+        if (c == '?')
+            return TP_STATUS_INPUT;
+        for (size_t i = 0; i < sizeof strings / sizeof *strings; i++) {
+            if (c == strings[i].letter)
+                *strings[i].field = optarg;
+        }
+        if (c == 'J') {
+            char *end;
+            unsigned long n = strtoul(optarg, &end, 10);
+            if (*optarg < '1' || *optarg > '9' || *end || n > 4096)
+                return tp_cli_usage(cmd, "--jobs is a number from 1 to 4096, not '%s'", optarg);
+            a->jobs = (unsigned)n;
+        }
+    }
+    if (optind + 1 != argc)
+        return tp_cli_usage(cmd, "give one archive to build again");
+    b->archive = argv[optind];
+    b->quiet = b->json && !strcmp(b->json, "-");
+    return tp_cli_operands(cmd, argc, argv);
+}
+
+static int run(int argc, char **argv)
+{
+    struct rebuild b = {.build = {.out = "rebuilt"}};
+    struct tp_error e = {0};
+    int status = parse(argc, argv, &b);
+    if (!status && work(&b, &e))
+        status = tp_cli_fail(&tp_command_rebuild, &e);
+    else if (!status)
+        status = b.equal ? TP_STATUS_OK : TP_STATUS_FAILED;
+    tp_cli_list_finish(&b.build.with);
+    tp_cli_list_finish(&b.build.without);
+    tp_differences_finish(&b.before);
+    tp_differences_finish(&b.after);
+    tp_plan_finish(&b.plan);
+    json_decref(b.receipt);
+    free(b.made);
+    return status;
+}
+
+static const struct option options[] = {
+    {"receipt", required_argument, NULL, 'r'}, {"mesa", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},     {"ndk", required_argument, NULL, 'n'},
+    {"sysroot", required_argument, NULL, 's'}, {"launcher", required_argument, NULL, 'l'},
+    {"jobs", required_argument, NULL, 'J'},    {"patches", required_argument, NULL, 'p'},
+    {"json", required_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
+const struct tp_command tp_command_rebuild = {
+    .name = "rebuild",
+    .summary = "build an archive again from its receipt, and compare",
+    .help = "usage: turnpike rebuild ARCHIVE [OPTIONS]\n\n"
+            "Reads ARCHIVE.receipt.json, says what is otherwise here than it was then (patches, tools,\n"
+            "turnpike itself), builds the same thing again and compares: the archive, the driver section\n"
+            "by section, meta.json field by field.\n\n"
+            "  --receipt FILE  the receipt, where it is not beside the archive\n"
+            "  --mesa SPEC     Mesa's source, as for build (default: what the receipt names, where that\n"
+            "                  is Mesa's own git or Debian)\n"
+            "  --out DIR       where it is built again (default: rebuilt)\n"
+            "  --patches DIR   the folder of patches (default: turnpike's own)\n"
+            "  --ndk DIR, --sysroot DIR, --launcher CMD, --jobs N\n"
+            "                  as for build\n"
+            "  --json FILE     the result as JSON; - for standard output\n\n"
+            "Exit status: 0 the bytes agree, 1 they differ, 2 wrong usage or bad input, 3 something is\n"
+            "missing here: Mesa's source, the patches, a tool.\n",
+    .options = options,
+    .run = run,
+};
