@@ -27,9 +27,10 @@ bool tp_elf_declares_below(const struct tp_elf_run *run, int api)
 }
 
 /* turnpike's own drivers for a computer say so in their note. */
-static bool is_for_a_computer(const json_t *note)
+static bool is_for_a_computer(const json_t *note, const struct tp_elf_ask *ask)
 {
-    return !strncmp(tp_json_text(note, "target"), "host", 4);
+    const char *target = note || !ask->target ? tp_json_text(note, "target") : ask->target;
+    return !strncmp(target, "host", 4);
 }
 
 static void note_where_it_runs(const struct tp_elf_run *run)
@@ -39,14 +40,13 @@ static void note_where_it_runs(const struct tp_elf_run *run)
     tp_findings_add_as(run->findings, TP_RULE_ELF_MACHINE, TP_SEVERITY_NOTE, run->elf->where,
                        "build one for players with --target android-arm64 or linux-arm64",
                        "built for proofs on a computer (target %s)",
-                       tp_json_text(run->facts->note, "target"));
+                       run->facts->note ? tp_json_text(run->facts->note, "target") : run->ask->target);
 }
 
 static bool begins_well(struct tp_elf_run *run)
 {
     const struct tp_elf *elf = run->elf;
-    if (!tp_elf_header_holds(elf->image, elf->image_len, elf->where,
-                             run->host ? elf->machine : run->machine, run->findings))
+    if (!tp_elf_header_holds(elf->image, elf->image_len, elf->where, run->machine, run->findings))
         return false;
     if (!elf->has_section_names)
         tp_findings_add(run->findings, TP_RULE_ELF_HEADER, elf->where, NULL,
@@ -62,12 +62,12 @@ int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask, struct 
         .ask = ask,
         .findings = findings,
         .facts = facts,
-        .machine = ask->machine ? ask->machine : EM_AARCH64,
     };
     *facts = (struct tp_elf_facts){.page_bytes = elf->load_align};
     snprintf(facts->build_id, sizeof facts->build_id, "%s", elf->build_id);
-    if (tp_note_from_elf(elf, &facts->note, NULL) == 0)
-        run.host = is_for_a_computer(facts->note);
+    tp_note_from_elf(elf, &facts->note, NULL);
+    run.host = is_for_a_computer(facts->note, ask);
+    run.machine = ask->machine ? ask->machine : run.host ? elf->machine : EM_AARCH64;
     run.bionic = ask->platform == TP_PLATFORM_ANDROID && !run.host;
     if (run.bionic)
         facts->min_api = TP_API_FIRST;

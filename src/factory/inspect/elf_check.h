@@ -15,7 +15,7 @@ enum tp_platform { TP_PLATFORM_ANDROID, TP_PLATFORM_LINUX };
 /* What the file is said to be; all borrowed. {0} asks for an Android driver with nothing declared. */
 struct tp_elf_ask {
     enum tp_platform platform;
-    uint16_t machine;          /* EM_…; 0: AArch64 */
+    uint16_t machine;          /* EM_…; 0: AArch64, or, for a driver made for proofs, any */
     int min_api;               /* as declared; 0: not declared, nothing is held against it */
     const char *library_name;  /* meta.json's libraryName; NULL: not compared with the SONAME */
     char variant;              /* 'b', 'p'; 0: not said, the note's own is taken */

@@ -313,7 +313,7 @@ static void check_entry_point(struct tp_elf_run *run)
         tp_findings_add(run->findings, TP_RULE_ELF_EXPORTS, run->elf->where, NULL,
                         "it does not export %s, which the loader on %s asks for", symbol,
                         android ? "Android" : "Linux");
-    else if (!android && tp_elf_exports(run->elf, "HMI"))
+    else if (!android && !run->host && tp_elf_exports(run->elf, "HMI"))
         tp_findings_add(run->findings, TP_RULE_ELF_EXPORTS, run->elf->where, NULL,
                         "it exports HMI, Android's entry point, though it is for Linux");
 }

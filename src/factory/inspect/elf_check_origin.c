@@ -68,6 +68,19 @@ static bool sets_properties(const struct tp_elf *elf)
     return false;
 }
 
+/* Does the note say that the patch is in the driver? */
+static bool notes_patch(const json_t *note, const char *id)
+{
+    size_t i;
+    const json_t *patch;
+    json_array_foreach(json_object_get(note, "patches"), i, patch) {
+        const char *state = tp_json_text(patch, "state");
+        if (!strcmp(tp_json_text(patch, "id"), id))
+            return !strcmp(state, "applied") || !strcmp(state, "already");
+    }
+    return false;
+}
+
 static void check_variant(struct tp_elf_run *run)
 {
     const char *noted = tp_json_text(run->facts->note, "variant");
@@ -77,6 +90,11 @@ static void check_variant(struct tp_elf_run *run)
         tp_findings_add(run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
                         "its ELF note says that it is variant %c, and the archive that it is %c", *noted,
                         variant);
+    else if (variant == 'p' && !run->facts->power && run->facts->note &&
+             !notes_patch(run->facts->note, "power-max"))
+        tp_findings_add_as(run->findings, TP_RULE_ELF_VARIANT, TP_SEVERITY_NOTE, run->elf->where,
+                           "build it with the patch power-max in",
+                           "it is variant p, built without the patch power-max: it asks KGSL for no clocks");
     else if (variant == 'p' && !run->facts->power)
         tp_findings_add(run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
                         "it is said to be variant p, and never asks KGSL for clocks: it runs as b does");
@@ -105,8 +123,12 @@ static void check_note(struct tp_elf_run *run)
         }
         return;
     }
+    bool other_variant = ask->variant && *tp_json_text(run->facts->note, "variant") != ask->variant;
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         const char *noted = tp_json_text(run->facts->note, fields[i].key);
+        /* The driver's version ends in its variant, which has a rule of its own. */
+        if (!i && other_variant)
+            continue;
         if (fields[i].claimed && strcmp(noted, fields[i].claimed) != 0)
             tp_findings_add(run->findings, TP_RULE_ELF_NOTE, run->elf->where,
                             "build it again: the file is not from this build",

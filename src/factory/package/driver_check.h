@@ -19,12 +19,12 @@ struct tp_driver_claim {
     const char *target;         /* "linux-arm64", …; NULL: not compared */
     const char *driver_version; /* "WN-25.0.7-b" */
     const char *mesa_version;   /* "25.0.7"; NULL: not compared */
+    int min_api;                /* of android; 0: not declared */
 };
 
 /*
- * Holds an open driver against every rule: ELF64 little-endian shared object for the machine, SONAME
- * TP_DRIVER_LIBRARY, no RPATH or RUNPATH, no .debug_* sections, the system's entry point exported, a
- * build-id, and a `turnpike` note that agrees with the claim. note: when not NULL, receives a new
+ * Holds an open driver against every rule of inspect/elf_check.h, warnings included, with the SONAME
+ * TP_DRIVER_LIBRARY and a `turnpike` note that agrees with the claim. note: when not NULL, receives a new
  * reference to the note's object (NULL on failure). -EINVAL (status FAILED) with every broken rule in
  * e->what and the first one's remedy in e->todo.
  */

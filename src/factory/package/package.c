@@ -79,6 +79,7 @@ static int examine(const struct tp_package_request *q, const struct tp_buf *driv
         .target = q->target,
         .driver_version = q->driver_version,
         .mesa_version = q->mesa.version,
+        .min_api = strcmp(q->system, "android") ? 0 : q->min_api,
     };
     r = tp_driver_check(elf, &claim, note, e);
     *build_id = tp_strdup(elf->build_id);

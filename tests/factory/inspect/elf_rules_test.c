@@ -14,10 +14,11 @@
 
 #define DRIVER "libvulkan_freedreno.so"
 
-#define NOTE_OF(variant)                                                                           \
+#define NOTE_OF(variant) NOTE_WITH(variant, "power-max")
+#define NOTE_WITH(variant, patch)                                                                 \
     "{\"turnpike\": \"0.1.0\", \"schema\": 1, \"driver\": \"WN-25.0.7-" variant                    \
     "\", \"variant\": \"" variant "\", \"target\": \"android-arm64\", \"mesa\": \"25.0.7\", "      \
-    "\"patches\": [{\"id\": \"power-max\", \"state\": \"applied\"}]}"
+    "\"patches\": [{\"id\": \"" patch "\", \"state\": \"applied\"}]}"
 
 /* mov w1, #0x932; mov x0, x2; movk w1, #0x4018, lsl #16: as clang calls ioctl(fd, 0x40180932, …). */
 static const uint32_t sets_property[] = {0x52812641, 0xaa0203e0, 0x72a80301};
@@ -164,7 +165,7 @@ CHANGE(debug_information) { (void)a; s->debug = true; }
 CHANGE(no_note) { (void)s; a->ours = true; }
 CHANGE(broken_note) { (void)a; s->note = "{"; }
 CHANGE(other_version) { s->note = NOTE_OF("b"); a->driver_version = "WN-25.1.0-b"; }
-CHANGE(p_in_b) { s->note = NOTE_OF("p"); s->code = sets_property; s->n_code = 3; a->variant = 'b'; }
+CHANGE(p_in_b) { s->note = NOTE_OF("p"); s->code = sets_property; s->n_code = 3; a->variant = 'b'; a->driver_version = "WN-25.0.7-b"; }
 CHANGE(p_without_power) { (void)a; s->note = NOTE_OF("p"); }
 CHANGE(b_with_power) { (void)a; s->note = NOTE_OF("b"); s->code = sets_property; s->n_code = 3; }
 CHANGE(no_dynamic_header) { (void)a; s->no_dynamic_header = true; }
@@ -400,6 +401,18 @@ static void a_driver_for_proofs_is_known_by_its_note(void **state)
     finish(&r);
 }
 
+/* `turnpike build --without power-max` is the builder's choice. */
+static void p_without_its_patch_is_told_and_no_fault(void **state)
+{
+    (void)state;
+    struct elf_shape shape = elf_android();
+    struct tp_elf_ask ask = android_ask();
+    shape.note = NOTE_WITH("p", "autotune");
+    struct report r = check(&shape, &ask);
+    assert_int_equal(r.findings.list[0].severity, TP_SEVERITY_NOTE);
+    expect_alone("p without power-max", r, TP_RULE_ELF_VARIANT, "without the patch power-max");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +425,7 @@ int main(void)
         cmocka_unit_test(the_facts_are_those_of_the_file),
         cmocka_unit_test(a_thousand_late_symbols_are_one_finding),
         cmocka_unit_test(a_driver_for_proofs_is_known_by_its_note),
+        cmocka_unit_test(p_without_its_patch_is_told_and_no_fault),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

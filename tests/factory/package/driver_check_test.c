@@ -47,8 +47,8 @@ static void each_broken_rule_is_named_with_its_remedy(void **state)
     static const struct {
         const char *fixture, *what, *todo;
     } cases[] = {
-        {"soname", "SONAME \"libvulkan.so\"", "-soname,libvulkan_freedreno.so"},
-        {"no-soname", "no SONAME", "-soname,libvulkan_freedreno.so"},
+        {"soname", "SONAME is \"libvulkan.so\"", "-soname"},
+        {"no-soname", "no SONAME", "-soname"},
         {"runpath", "RUNPATH \"/nowhere/lib\"", "rpath"},
         {"rpath", "RPATH \"/nowhere/lib\"", "rpath"},
         {"debug", "section .debug_", "strip"},
@@ -56,7 +56,7 @@ static void each_broken_rule_is_named_with_its_remedy(void **state)
         {"android-b", "does not export vk_icdGetInstanceProcAddr", "-Dplatforms"},
         {"no-note", "no ELF note `turnpike`", "turnpike build"},
         {"two-notes", "more than once", "turnpike build"},
-        {"linux-p", "its variant is \"p\", not \"b\"", "not from this build"},
+        {"linux-p", "variant p, and the archive that it is b", "this variant"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct tp_error e = {0};
@@ -132,7 +132,7 @@ static void a_program_is_refused(void **state)
     (void)state;
     struct tp_error e = {0};
     assert_int_equal(check_changed(make_executable, &e), -EINVAL);
-    assert_contains(e.what, "not a shared object");
+    assert_contains(e.what, "no shared object");
 }
 
 static void a_file_without_section_headers_is_refused(void **state)
@@ -140,7 +140,7 @@ static void a_file_without_section_headers_is_refused(void **state)
     (void)state;
     struct tp_error e = {0};
     assert_int_equal(check_changed(drop_section_headers, &e), -EINVAL);
-    assert_contains(e.what, "no section names");
+    assert_contains(e.what, "section names");
 }
 
 static void every_broken_rule_is_told_at_once(void **state)

@@ -25,6 +25,15 @@ int fixture_calls(void)
     return fixture_needs_this() + (fixture_may_use_this ? fixture_may_use_this() : 0);
 }
 
+#ifdef POWER
+/* The number of the call that sets a KGSL property, as power-max makes it. */
+__attribute__((visibility("default"))) unsigned fixture_call(void);
+unsigned fixture_call(void)
+{
+    return 0x40180932u;
+}
+#endif
+
 #ifndef WITHOUT_NOTE
 #if defined(NOTE_SYNTAX)
 #define NOTE "{\"turnpike\": "
