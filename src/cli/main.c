@@ -15,7 +15,7 @@
 
 static const struct tp_command *const commands[] = {&tp_command_build, &tp_command_chips,
                                                    &tp_command_inspect,
-                                                   &tp_command_patch, &tp_command_play,
+                                                   &tp_command_notes, &tp_command_patch, &tp_command_play,
                                                    &tp_command_prove, &tp_command_rebuild, &tp_command_serve,
                                                    &tp_command_sign, &tp_command_simulate,
                                                    &tp_command_verify};
@@ -77,10 +77,20 @@ static bool takes_value(const struct tp_command *cmd, int val)
     return false;
 }
 
+/* -h, and -o where --output is an option. */
+static const char *short_options(const struct tp_command *cmd)
+{
+    for (const struct option *o = cmd->options; o->name; o++) {
+        if (!strcmp(o->name, "output"))
+            return ":ho:";
+    }
+    return ":h";
+}
+
 int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
 {
     opterr = 0;
-    int val = getopt_long(argc, argv, ":h", cmd->options, NULL);
+    int val = getopt_long(argc, argv, short_options(cmd), cmd->options, NULL);
     if (val == 'h') {
         struct tp_error e = {0};
         fputs(cmd->help, stdout);

@@ -148,6 +148,11 @@ static int explain(const struct tp_job *job, const struct tp_spec *spec, const s
     return r;
 }
 
+int tp_git_explain(const struct tp_spec *spec, const struct tp_buf *said, struct tp_error *e)
+{
+    return explain(NULL, spec, said, e);
+}
+
 int tp_git_answers(const struct tp_spec *spec, int64_t timeout_ms, struct tp_error *e)
 {
     if (!tp_have_program("git"))

@@ -54,6 +54,9 @@ int tp_git_answers(const struct tp_spec *spec, int64_t timeout_ms, struct tp_err
 int tp_git_run(const char *dir, const char *const *args, int64_t timeout_ms, struct tp_buf *out,
     struct tp_buf *err, struct tp_error *e);
 
+/* What git said of a failure, as an error. spec: url and rev matter. */
+int tp_git_explain(const struct tp_spec *spec, const struct tp_buf *said, struct tp_error *e);
+
 /* debversion.c: Debian Policy 5.6.12: <0, 0 or >0 as a is older than, the same as or newer than b.
  */
 int tp_debversion_compare(const char *a, const char *b);
