@@ -4,6 +4,10 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* word() takes no '-' first: it would make an option of it. */
+static const char version_letters[] =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+~-";
+
 static const char start[] = "<!-- turnpike-mesa revision=", middle[] = " version=", finish[] = " -->";
 
 void tp_marker_add(struct tp_buf *out, const struct tp_marker *m)
@@ -17,9 +21,9 @@ void tp_marker_add(struct tp_buf *out, const struct tp_marker *m)
 static const char *word(const char *s, const char *end, const char *allowed, size_t least, char out[65])
 {
     size_t n = 0;
-    while (s + n < end && s[n] && strchr(allowed, s[n]))
+    bool none = s < end && *s == '-';
+    while (!none && s + n < end && s[n] && strchr(allowed, s[n]))
         n++;
-    bool none = n == 0 && s < end && *s == '-';
     if (none || (n >= least && n <= 64)) {
         memcpy(out, s, n);
         out[n] = 0;
@@ -39,10 +43,7 @@ static bool parse(const char *s, const char *end, struct tp_marker *m)
     s = text(s, end, start);
     s = s ? word(s, end, "0123456789abcdef", 7, m->revision) : NULL;
     s = text(s, end, middle);
-    /* No dash first: it may become an argument. */
-    s = s && (*s != '-' || s[1] == ' ')
-        ? word(s, end, *s == '-' ? "" : "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+~-", 1, m->version)
-        : NULL;
+    s = s ? word(s, end, version_letters, 1, m->version) : NULL;
     s = text(s, end, finish);
     while (s && s < end && (*s == ' ' || *s == '\r'))
         s++;

@@ -48,10 +48,6 @@ char *tp_archive_name(const struct tp_target *target, const char *version, char 
 char *tp_driver_version(const char *version, char variant);
 /* "WN-Linux-Turnip-25.0.7-b Axxx": meta.json's name. Caller frees. */
 char *tp_driver_name(const struct tp_target *target, const char *version, char variant);
-/* The version after the highest of these release tags: "v1.NN", 1.03 at least, for Android;
- * "linux-vX.Y.Z", 0.1.0 at least, for Linux. Tags of other shapes are passed over. Caller frees. */
-char *tp_version_next(const struct tp_target *target, const char *const *tags, size_t n);
-
 /* What the user said about tools; all borrowed, all may be NULL or 0. */
 struct tp_toolchain {
     const char *ndk;      /* an NDK's folder; NULL: ANDROID_NDK_HOME */

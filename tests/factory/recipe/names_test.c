@@ -112,22 +112,6 @@ static void a_version_that_could_leave_the_folder_is_refused(void **state)
     assert_true(tp_version_check(NULL, NULL) < 0);
 }
 
-static void the_next_version_follows_the_highest_published_one(void **state)
-{
-    (void)state;
-    const struct tp_target *android = target("android-arm64"), *linux_ = target("linux-arm64");
-    takes(tp_version_next(android, NULL, 0), "v1.03");
-    takes(tp_version_next(android, (const char *const[]){"v1.01", "v1.02"}, 2), "v1.03");
-    takes(tp_version_next(android, (const char *const[]){"v1.09", "v1.10", "v1.04"}, 3), "v1.11");
-    takes(tp_version_next(android, (const char *const[]){"v1.7", "v2.50", "linux-v9.9.9", "v1.05x",
-                                                         "v1.05"}, 5), "v1.06");
-    takes(tp_version_next(linux_, NULL, 0), "linux-v0.1.0");
-    takes(tp_version_next(linux_, (const char *const[]){"linux-v0.1.0"}, 1), "linux-v0.1.1");
-    takes(tp_version_next(linux_, (const char *const[]){"linux-v0.9.9", "linux-v0.10.2",
-                                                        "linux-v0.2.30", "v1.05"}, 4),
-          "linux-v0.10.3");
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,7 +122,6 @@ int main(void)
         cmocka_unit_test(a_linux_release_tag_does_not_say_linux_twice),
         cmocka_unit_test(no_two_targets_share_an_archive_name),
         cmocka_unit_test(a_version_that_could_leave_the_folder_is_refused),
-        cmocka_unit_test(the_next_version_follows_the_highest_published_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
