@@ -40,7 +40,8 @@ static void note_where_it_runs(const struct tp_elf_run *run)
     tp_findings_add_as(run->findings, TP_RULE_ELF_MACHINE, TP_SEVERITY_NOTE, run->elf->where,
                        "build one for players with --target android-arm64 or linux-arm64",
                        "built for proofs on a computer (target %s)",
-                       run->facts->note ? tp_json_text(run->facts->note, "target") : run->ask->target);
+                       run->facts->note ? tp_json_text(run->facts->note, "target")
+                                        : run->ask->target);
 }
 
 static bool begins_well(struct tp_elf_run *run)
@@ -54,8 +55,8 @@ static bool begins_well(struct tp_elf_run *run)
     return elf->has_section_names;
 }
 
-int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask, struct tp_findings *findings,
-                 struct tp_elf_facts *facts)
+int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
+                 struct tp_findings *findings, struct tp_elf_facts *facts)
 {
     struct tp_elf_run run = {
         .elf = elf,
@@ -88,8 +89,9 @@ int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask, struct 
     return 0;
 }
 
-int tp_elf_check_memory(const void *data, size_t len, const char *where, const struct tp_elf_ask *ask,
-                        struct tp_findings *findings, struct tp_elf_facts *facts)
+int tp_elf_check_memory(const void *data, size_t len, const char *where,
+                        const struct tp_elf_ask *ask, struct tp_findings *findings,
+                        struct tp_elf_facts *facts)
 {
     *facts = (struct tp_elf_facts){0};
     /* Any machine: a driver for this computer is one only when its note has been read. */

@@ -85,7 +85,8 @@ static bool read_glibc(struct tp_elf_run *run)
     for (size_t i = 0; i < n; i++) {
         const char *number = versions[i].version + strlen(glibc_version);
         if (!strncmp(versions[i].version, glibc_version, strlen(glibc_version)) &&
-            strspn(number, "0123456789.") == strlen(number) && strlen(number) < sizeof run->facts->glibc &&
+            strspn(number, "0123456789.") == strlen(number) &&
+            strlen(number) < sizeof run->facts->glibc &&
             is_later_version(number, run->facts->glibc))
             snprintf(run->facts->glibc, sizeof run->facts->glibc, "%s", number);
     }
@@ -97,13 +98,15 @@ static bool read_glibc(struct tp_elf_run *run)
 static bool check_libc(struct tp_elf_run *run)
 {
     const struct tp_elf *elf = run->elf;
-    bool bionic = needs_library(elf, "libc.so"), glibc = needs_library(elf, "libc.so.6") ||
-                                                         *run->facts->glibc;
+    bool bionic = needs_library(elf, "libc.so"),
+         glibc = needs_library(elf, "libc.so.6") || *run->facts->glibc;
     const char *fault = NULL;
     if (run->bionic && glibc)
-        fault = bionic ? "it needs both Android's C library and glibc: no system has both"
-                       : "it is built against glibc (libc.so.6), which Android does not have: the linker "
-                         "refuses it";
+        fault =
+            bionic
+                ? "it needs both Android's C library and glibc: no system has both"
+                : "it is built against glibc (libc.so.6), which Android does not have: the linker "
+                  "refuses it";
     else if (!run->bionic && bionic)
         fault = "it is built against Android's C library (libc.so): glibc's loader refuses it";
     else if (!bionic && !glibc && !run->ask->companion)
@@ -126,28 +129,34 @@ static void check_library(struct tp_elf_run *run, const char *name)
     switch (known.place) {
     case TP_LIBRARY_ANDROID:
         if (tp_elf_declares_below(run, known.since))
-            tp_findings_add(run->findings, TP_RULE_ELF_NEEDED, where,
-                            "declare the higher minApi, or open it at run time (dlopen)",
-                            "it needs %s, which %s (API %d) is the first to have, and minApi declares %d: "
-                            "older ones refuse the driver", name, tp_android_name(known.since), known.since,
-                            run->ask->min_api);
+            tp_findings_add(
+                run->findings, TP_RULE_ELF_NEEDED, where,
+                "declare the higher minApi, or open it at run time (dlopen)",
+                "it needs %s, which %s (API %d) is the first to have, and minApi declares %d: "
+                "older ones refuse the driver",
+                name, tp_android_name(known.since), known.since, run->ask->min_api);
         tp_elf_needs_api(run, known.since, name);
         break;
     case TP_LIBRARY_VENDOR:
-        tp_findings_add_as(run->findings, TP_RULE_ELF_NEEDED, TP_SEVERITY_NOTE, where,
-                           "put it into the archive, or import it only where the phone's own driver has it",
-                           "it needs %s, which the phone's vendor brings: it loads only where that is of a "
-                           "version that fits", name);
+        tp_findings_add_as(
+            run->findings, TP_RULE_ELF_NEEDED, TP_SEVERITY_NOTE, where,
+            "put it into the archive, or import it only where the phone's own driver has it",
+            "it needs %s, which the phone's vendor brings: it loads only where that is of a "
+            "version that fits",
+            name);
         break;
     case TP_LIBRARY_REFUSED:
-        tp_findings_add(run->findings, TP_RULE_ELF_NEEDED, where, NULL,
-                        "it needs %s: %s, so that the linker refuses the driver and apps use the phone's own",
-                        name, known.why);
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_NEEDED, where, NULL,
+            "it needs %s: %s, so that the linker refuses the driver and apps use the phone's own",
+            name, known.why);
         break;
     case TP_LIBRARY_UNKNOWN:
-        tp_findings_add(run->findings, TP_RULE_ELF_NEEDED, where, NULL,
-                        "it needs %s, which no Android has for apps and the archive does not bring: the "
-                        "linker refuses the driver and apps use the phone's own", name);
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_NEEDED, where, NULL,
+            "it needs %s, which no Android has for apps and the archive does not bring: the "
+            "linker refuses the driver and apps use the phone's own",
+            name);
         break;
     }
 }
@@ -161,7 +170,8 @@ static void check_needed(struct tp_elf_run *run)
                             "it needs a library by its path, \"%s\"", elf->needed[i]);
         else if (run->bionic)
             check_library(run, elf->needed[i]);
-        else if (!is_numbered(elf->needed[i]) && tp_library_known(elf->needed[i]).place == TP_LIBRARY_REFUSED)
+        else if (!is_numbered(elf->needed[i]) &&
+                 tp_library_known(elf->needed[i]).place == TP_LIBRARY_REFUSED)
             tp_findings_add(run->findings, TP_RULE_ELF_NEEDED, elf->where, NULL,
                             "it needs %s, which is Android's: no Linux has it", elf->needed[i]);
     }
@@ -185,8 +195,9 @@ static struct source find_source(const struct tp_bionic_library *const *librarie
     return best;
 }
 
-/* The libraries that are searched: those it names, and those that libc.so itself brings in. False where one
- * of them is not in the tables, so that nothing can be said of a symbol that the others lack. */
+/* The libraries that are searched: those it names, and those that libc.so itself brings in. False
+ * where one of them is not in the tables, so that nothing can be said of a symbol that the others
+ * lack. */
 static bool searched_libraries(const struct tp_elf *elf, const struct tp_bionic_library **out,
                                size_t *n, size_t max)
 {
@@ -235,7 +246,8 @@ static void place_symbol(struct tp_elf_run *run, struct source from, struct gath
         if (s->since > g->late_since)
             g->late_since = s->since;
     } else if (s->until) {
-        snprintf(about, sizeof about, "%s, gone after %s", from.library->name, tp_android_name(s->until));
+        snprintf(about, sizeof about, "%s, gone after %s", from.library->name,
+                 tp_android_name(s->until));
         name_symbol(&g->gone, s->name, about);
     }
 }
@@ -246,8 +258,9 @@ static void place_missing(struct tp_elf_run *run, const char *symbol, bool all_k
                           struct gathered *g)
 {
     if (!strcmp(symbol, emulated_tls)) {
-        tp_findings_add(run->findings, TP_RULE_ELF_EMUTLS, run->elf->where, NULL,
-                        "it needs __emutls_get_address, the run time of emulated thread-local storage");
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_EMUTLS, run->elf->where, NULL,
+            "it needs __emutls_get_address, the run time of emulated thread-local storage");
         return;
     }
     if (!all_known)
@@ -264,22 +277,28 @@ static void report_symbols(struct tp_elf_run *run, struct gathered *g)
     struct tp_findings *f = run->findings;
     const char *where = run->elf->where;
     if (g->late.n)
-        tp_findings_add(f, TP_RULE_ELF_API, where, NULL,
-                        "it needs %s, and minApi declares %d: on %s (API %d) the linker refuses the driver, "
-                        "and apps use the phone's own without a word", named_text(&g->late),
-                        run->ask->min_api, tp_android_name(g->late_since - 1), g->late_since - 1);
+        tp_findings_add(
+            f, TP_RULE_ELF_API, where, NULL,
+            "it needs %s, and minApi declares %d: on %s (API %d) the linker refuses the driver, "
+            "and apps use the phone's own without a word",
+            named_text(&g->late), run->ask->min_api, tp_android_name(g->late_since - 1),
+            g->late_since - 1);
     if (g->gone.n)
         tp_findings_add(f, TP_RULE_ELF_SYMBOL, where,
                         "use what has taken its place, or look it up at run time (dlsym)",
                         "it needs %s: later ones refuse the driver", named_text(&g->gone));
     if (g->unnamed.n)
-        tp_findings_add_as(f, TP_RULE_ELF_SYMBOL, TP_SEVERITY_WARNING, where, NULL,
-                           "it needs %s without naming that library: it loads only where another library "
-                           "happens to bring it", named_text(&g->unnamed));
+        tp_findings_add_as(
+            f, TP_RULE_ELF_SYMBOL, TP_SEVERITY_WARNING, where, NULL,
+            "it needs %s without naming that library: it loads only where another library "
+            "happens to bring it",
+            named_text(&g->unnamed));
     if (g->nowhere.n)
-        tp_findings_add(f, TP_RULE_ELF_SYMBOL, where, NULL,
-                        "it needs %s, which no library that it names has on any Android: the linker refuses "
-                        "the driver, and apps use the phone's own", named_text(&g->nowhere));
+        tp_findings_add(
+            f, TP_RULE_ELF_SYMBOL, where, NULL,
+            "it needs %s, which no library that it names has on any Android: the linker refuses "
+            "the driver, and apps use the phone's own",
+            named_text(&g->nowhere));
     tp_buf_finish(&g->late.text);
     tp_buf_finish(&g->gone.text);
     tp_buf_finish(&g->unnamed.text);
@@ -291,7 +310,8 @@ static void check_symbols(struct tp_elf_run *run)
     const struct tp_bionic_library *libraries[32];
     size_t n;
     struct gathered g = {0};
-    bool all_known = searched_libraries(run->elf, libraries, &n, sizeof libraries / sizeof *libraries);
+    bool all_known =
+        searched_libraries(run->elf, libraries, &n, sizeof libraries / sizeof *libraries);
     for (size_t i = 0; i < run->elf->n_symbols; i++) {
         const struct tp_elf_symbol *symbol = &run->elf->symbols[i];
         if (!symbol->undefined || symbol->weak)

@@ -30,8 +30,8 @@ static bool kind_holds(const unsigned char *ident, size_t len, const char *where
                        struct tp_findings *f)
 {
     if (len < SELFMAG || memcmp(ident, ELFMAG, SELFMAG) != 0) {
-        tp_findings_add(f, TP_RULE_ELF_HEADER, where, "name a shared object (libvulkan_freedreno.so)",
-                        "it is no ELF file");
+        tp_findings_add(f, TP_RULE_ELF_HEADER, where,
+                        "name a shared object (libvulkan_freedreno.so)", "it is no ELF file");
         return false;
     }
     if (len < sizeof(Elf64_Ehdr)) {
@@ -97,8 +97,9 @@ bool tp_elf_header_holds(const void *data, size_t len, const char *where, uint16
         return false;
     }
     if (machine != EM_NONE && eh.e_machine != machine) {
-        tp_findings_add(f, TP_RULE_ELF_MACHINE, where, NULL, "it is for %s (ELF machine %u), not for %s",
-                        machine_name(eh.e_machine), eh.e_machine, machine_name(machine));
+        tp_findings_add(f, TP_RULE_ELF_MACHINE, where, NULL,
+                        "it is for %s (ELF machine %u), not for %s", machine_name(eh.e_machine),
+                        eh.e_machine, machine_name(machine));
         return false;
     }
     return true;

@@ -103,17 +103,17 @@ static void check_tls(struct tp_elf_run *run)
     run->facts->native_tls = has_native_tls(elf);
     if (!run->bionic)
         return;
+    if (run->facts->native_tls)
+        tp_elf_needs_api(run, 29, "native thread-local storage");
     if (value(run, DT_FLAGS) & DF_STATIC_TLS || tp_elf_has_relocation(elf, offset_in_static)) {
         tp_findings_add(run->findings, TP_RULE_ELF_STATIC_TLS, elf->where, NULL,
                         "it has initial-exec thread-local storage");
         return;
     }
-    if (!run->facts->native_tls)
-        return;
-    tp_elf_needs_api(run, 29, "native thread-local storage");
-    if (tp_elf_declares_below(run, 29))
+    if (run->facts->native_tls && tp_elf_declares_below(run, 29))
         tp_findings_add(run->findings, TP_RULE_ELF_TLS, elf->where, NULL,
-                        "it has native thread-local storage, and minApi declares %d", run->ask->min_api);
+                        "it has native thread-local storage, and minApi declares %d",
+                        run->ask->min_api);
 }
 
 static void check_relr(struct tp_elf_run *run)
@@ -123,38 +123,45 @@ static void check_relr(struct tp_elf_run *run)
     if (!run->bionic || !run->facts->relr)
         return;
     int api = official ? 30 : 28;
-    tp_elf_needs_api(run, api, official ? "packed relocations (DT_RELR)"
-                                        : "packed relocations (DT_ANDROID_RELR)");
+    tp_elf_needs_api(run, api,
+                     official ? "packed relocations (DT_RELR)"
+                              : "packed relocations (DT_ANDROID_RELR)");
     if (tp_elf_declares_below(run, api))
-        tp_findings_add(run->findings, TP_RULE_ELF_RELR, run->elf->where, NULL,
-                        "its relative relocations are packed with %s, which %s (API %d) is the first to "
-                        "read, and minApi declares %d: older ones load it without them and crash",
-                        official ? "the official tag (DT_RELR)" : "Android's own tag (DT_ANDROID_RELR)",
-                        tp_android_name(api), api, run->ask->min_api);
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_RELR, run->elf->where, NULL,
+            "its relative relocations are packed with %s, which %s (API %d) is the first to "
+            "read, and minApi declares %d: older ones load it without them and crash",
+            official ? "the official tag (DT_RELR)" : "Android's own tag (DT_ANDROID_RELR)",
+            tp_android_name(api), api, run->ask->min_api);
 }
 
 static void check_forms(struct tp_elf_run *run)
 {
     if (!run->bionic) {
         if (has(run, ANDROID_REL) || has(run, ANDROID_RELA) || has(run, ANDROID_RELR))
-            tp_findings_add(run->findings, TP_RULE_ELF_RELOCATIONS, run->elf->where, NULL,
-                            "its relocations are packed as only Android reads them: glibc passes over "
-                            "them, and the driver crashes");
+            tp_findings_add(
+                run->findings, TP_RULE_ELF_RELOCATIONS, run->elf->where, NULL,
+                "its relocations are packed as only Android reads them: glibc passes over "
+                "them, and the driver crashes");
         return;
     }
     if (has(run, ANDROID_REL) || has(run, ANDROID_RELA)) {
         tp_elf_needs_api(run, 23, "packed relocations (DT_ANDROID_RELA)");
         if (tp_elf_declares_below(run, 23))
-            tp_findings_add(run->findings, TP_RULE_ELF_RELOCATIONS, run->elf->where, NULL,
-                            "its relocations are packed (DT_ANDROID_RELA), which Android 6 (API 23) is "
-                            "the first to read, and minApi declares %d", run->ask->min_api);
+            tp_findings_add(
+                run->findings, TP_RULE_ELF_RELOCATIONS, run->elf->where, NULL,
+                "its relocations are packed (DT_ANDROID_RELA), which Android 6 (API 23) is "
+                "the first to read, and minApi declares %d",
+                run->ask->min_api);
     }
     if (!has(run, DT_HASH) && has(run, DT_GNU_HASH)) {
         tp_elf_needs_api(run, 23, "its symbol hash table (DT_GNU_HASH alone)");
         if (tp_elf_declares_below(run, 23))
-            tp_findings_add(run->findings, TP_RULE_ELF_HASH, run->elf->where, NULL,
-                            "its only symbol hash table is DT_GNU_HASH, which Android 6 (API 23) is the "
-                            "first to read, and minApi declares %d", run->ask->min_api);
+            tp_findings_add(
+                run->findings, TP_RULE_ELF_HASH, run->elf->where, NULL,
+                "its only symbol hash table is DT_GNU_HASH, which Android 6 (API 23) is the "
+                "first to read, and minApi declares %d",
+                run->ask->min_api);
     }
     if (!has(run, DT_HASH) && !has(run, DT_GNU_HASH))
         tp_findings_add(run->findings, TP_RULE_ELF_HASH, run->elf->where, NULL,

@@ -6,8 +6,8 @@
 #include "factory/inspect/elf_internal.h"
 #include "factory/package/elf_note.h"
 
-/* IOCTL_KGSL_SETPROPERTY (msm_kgsl.h): a call that upstream's driver never makes. A power constraint is
- * set with it. */
+/* IOCTL_KGSL_SETPROPERTY (msm_kgsl.h): a call that upstream's driver never makes. A power
+ * constraint is set with it. */
 enum { SET_PROPERTY_LOW = 0x0932, SET_PROPERTY_HIGH = 0x4018 };
 
 /* MOVZ or MOVK of a 16-bit number: which register, which half. */
@@ -62,7 +62,8 @@ static bool sets_properties(const struct tp_elf *elf)
         size_t len;
         const unsigned char *code =
             p->p_type == PT_LOAD && p->p_flags & PF_X ? tp_elf_at(elf, p->p_vaddr, &len) : NULL;
-        if (code && (elf->machine == EM_AARCH64 ? arm64_code_has(code, len) : x86_code_has(code, len)))
+        if (code &&
+            (elf->machine == EM_AARCH64 ? arm64_code_has(code, len) : x86_code_has(code, len)))
             return true;
     }
     return false;
@@ -73,7 +74,8 @@ static bool notes_patch(const json_t *note, const char *id)
 {
     size_t i;
     const json_t *patch;
-    json_array_foreach(json_object_get(note, "patches"), i, patch) {
+    json_array_foreach(json_object_get(note, "patches"), i, patch)
+    {
         const char *state = tp_json_text(patch, "state");
         if (!strcmp(tp_json_text(patch, "id"), id))
             return !strcmp(state, "applied") || !strcmp(state, "already");
@@ -88,20 +90,23 @@ static void check_variant(struct tp_elf_run *run)
     run->facts->power = sets_properties(run->elf);
     if (*noted && *noted != variant)
         tp_findings_add(run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
-                        "its ELF note says that it is variant %c, and the archive that it is %c", *noted,
-                        variant);
+                        "its ELF note says that it is variant %c, and the archive that it is %c",
+                        *noted, variant);
     else if (variant == 'p' && !run->facts->power && run->facts->note &&
              !notes_patch(run->facts->note, "power-max"))
-        tp_findings_add_as(run->findings, TP_RULE_ELF_VARIANT, TP_SEVERITY_NOTE, run->elf->where,
-                           "build it with the patch power-max in",
-                           "it is variant p, built without the patch power-max: it asks KGSL for no clocks");
+        tp_findings_add_as(
+            run->findings, TP_RULE_ELF_VARIANT, TP_SEVERITY_NOTE, run->elf->where,
+            "build it with the patch power-max in",
+            "it is variant p, built without the patch power-max: it asks KGSL for no clocks");
     else if (variant == 'p' && !run->facts->power)
-        tp_findings_add(run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
-                        "it is said to be variant p, and never asks KGSL for clocks: it runs as b does");
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
+            "it is said to be variant p, and never asks KGSL for clocks: it runs as b does");
     else if (variant == 'b' && run->facts->power)
-        tp_findings_add(run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
-                        "it is said to be variant b, and sets a KGSL property, as for a power constraint: "
-                        "phones grow hot where their players chose not to");
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_VARIANT, run->elf->where, NULL,
+            "it is said to be variant b, and sets a KGSL property, as for a power constraint: "
+            "phones grow hot where their players chose not to");
 }
 
 static void check_note(struct tp_elf_run *run)
@@ -110,7 +115,9 @@ static void check_note(struct tp_elf_run *run)
     const struct {
         const char *key, *claimed;
     } fields[] = {
-        {"driver", ask->driver_version}, {"target", ask->target}, {"mesa", ask->mesa_version},
+        {"driver", ask->driver_version},
+        {"target", ask->target},
+        {"mesa", ask->mesa_version},
     };
     size_t at = 0;
     if (!run->facts->note) {
@@ -132,8 +139,8 @@ static void check_note(struct tp_elf_run *run)
         if (fields[i].claimed && strcmp(noted, fields[i].claimed) != 0)
             tp_findings_add(run->findings, TP_RULE_ELF_NOTE, run->elf->where,
                             "build it again: the file is not from this build",
-                            "its ELF note says that its %s is \"%.100s\", not \"%.100s\"", fields[i].key,
-                            noted, fields[i].claimed);
+                            "its ELF note says that its %s is \"%.100s\", not \"%.100s\"",
+                            fields[i].key, noted, fields[i].claimed);
     }
 }
 
@@ -152,7 +159,8 @@ static void check_debug(struct tp_elf_run *run)
 void tp_elf_check_origin(struct tp_elf_run *run)
 {
     if (!*run->elf->build_id)
-        tp_findings_add(run->findings, TP_RULE_ELF_BUILD_ID, run->elf->where, NULL, "it has no build-id");
+        tp_findings_add(run->findings, TP_RULE_ELF_BUILD_ID, run->elf->where, NULL,
+                        "it has no build-id");
     check_debug(run);
     check_note(run);
     check_variant(run);

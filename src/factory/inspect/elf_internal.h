@@ -12,12 +12,14 @@ struct tp_elf_run {
     struct tp_findings *findings;
     struct tp_elf_facts *facts;
     uint16_t machine;
-    bool host;   /* built by turnpike for proofs on a computer: its C library and machine are that one's */
+    bool host;   /* built by turnpike for proofs on a computer: its C library and machine are that
+                    one's */
     bool broken; /* its tables cannot be trusted: what stands on them is passed over */
     bool bionic; /* it is held against Android's linker and C library */
 };
 
-/* The header, before anything is taken at its word. False: a finding says why it can be read no further. */
+/* The header, before anything is taken at its word. False: a finding says why it can be read no
+ * further. */
 bool tp_elf_header_holds(const void *data, size_t len, const char *where, uint16_t machine,
                          struct tp_findings *findings);
 

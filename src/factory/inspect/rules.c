@@ -63,7 +63,7 @@ static const struct tp_rule rules[TP_RULES] = {
     [TP_RULE_ELF_SEARCH_PATH] = {
         "elf-search-path", TP_SEVERITY_WARNING,
         "no RPATH or RUNPATH",
-        "it is a place on the machine that built it, where another's library could be picked up",
+        "a library of the same name could be picked up there in the platform's place",
         "take the installed file (ninja install), or link without -rpath; patchelf --remove-rpath",
     },
     [TP_RULE_ELF_NEEDED_PATH] = {

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libelf turned all that tp_elf_open read into this machine's order; here bytes are read as they lie, and
- * tp_elf_open takes little-endian files alone. */
+/* libelf turned all that tp_elf_open read into this machine's order; here bytes are read as they
+ * lie, and tp_elf_open takes little-endian files alone. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a little-endian machine");
 
 enum { MAX_VERSIONS = 4096 };
@@ -95,7 +95,8 @@ static int read_versions(const struct tp_elf *f, struct versions *v, struct tp_e
         const char *library = dynamic_string(f, vn.vn_file);
         if (!library || vn.vn_aux > len - at)
             return damaged(f, e, "names a library outside of the string table");
-        int r = read_library(f, library, vn.vn_cnt, data + at + vn.vn_aux, len - at - vn.vn_aux, v, e);
+        int r =
+            read_library(f, library, vn.vn_cnt, data + at + vn.vn_aux, len - at - vn.vn_aux, v, e);
         if (r < 0)
             return r;
         if (!vn.vn_next)

@@ -42,7 +42,8 @@ static struct report check(const struct elf_shape *shape, const struct tp_elf_as
 {
     struct report r = {0};
     struct tp_buf file = elf_write(shape);
-    assert_int_equal(tp_elf_check_memory(file.data, file.len, "driver", ask, &r.findings, &r.facts), 0);
+    int status = tp_elf_check_memory(file.data, file.len, "driver", ask, &r.findings, &r.facts);
+    assert_int_equal(status, 0);
     tp_buf_finish(&file);
     return r;
 }
@@ -134,7 +135,13 @@ CHANGE(no_entry_point) { (void)a; s->symbols[0].name = "vk_icdGetInstanceProcAdd
 CHANGE(entry_point_wanted) { (void)a; s->symbols[0].undefined = s->symbols[0].weak = true; }
 CHANGE(emulated_tls) { (void)a; s->symbols[7] = (struct elf_symbol){"__emutls_get_address", true}; }
 CHANGE(tls_on_28) { s->tls = true; a->min_api = 28; }
-CHANGE(static_tls) { (void)a; s->tls = true; s->dynamic[0][0] = DT_FLAGS; s->dynamic[0][1] = DF_STATIC_TLS; }
+CHANGE(static_tls)
+{
+    (void)a;
+    s->tls = true;
+    s->dynamic[0][0] = DT_FLAGS;
+    s->dynamic[0][1] = DF_STATIC_TLS;
+}
 CHANGE(initial_exec) { (void)a; s->tls = true; s->relocation = R_AARCH64_TLS_TPREL; }
 CHANGE(relr_on_29) { (void)a; s->dynamic[0][0] = 36; s->dynamic[0][1] = 1; }
 CHANGE(androids_relr_on_27) { a->min_api = 27; s->dynamic[0][0] = 0x6fffe000; s->dynamic[0][1] = 1; }
@@ -156,7 +163,11 @@ CHANGE(gnu_hash_on_22)
 CHANGE(no_hash) { (void)a; s->no_hash = true; }
 CHANGE(library_on_25) { a->min_api = 25; s->needed[8] = NULL; s->symbols[5].name = "free"; }
 CHANGE(call_once_on_29) { (void)a; s->symbols[7] = (struct elf_symbol){"call_once", true}; }
-CHANGE(atrace_on_30) { a->min_api = 30; s->symbols[7] = (struct elf_symbol){"atrace_get_enabled_tags", true}; }
+CHANGE(atrace_on_30)
+{
+    a->min_api = 30;
+    s->symbols[7] = (struct elf_symbol){"atrace_get_enabled_tags", true};
+}
 CHANGE(symbol_of_nobody) { (void)a; s->symbols[7] = (struct elf_symbol){"pthread_cancel", true}; }
 CHANGE(symbol_of_another) { (void)a; s->symbols[7] = (struct elf_symbol){"ASurfaceControl_create", true}; }
 CHANGE(symbol_gone) { (void)a; s->symbols[7] = (struct elf_symbol){"strtoq", true}; }
@@ -165,7 +176,14 @@ CHANGE(debug_information) { (void)a; s->debug = true; }
 CHANGE(no_note) { (void)s; a->ours = true; }
 CHANGE(broken_note) { (void)a; s->note = "{"; }
 CHANGE(other_version) { s->note = NOTE_OF("b"); a->driver_version = "WN-25.1.0-b"; }
-CHANGE(p_in_b) { s->note = NOTE_OF("p"); s->code = sets_property; s->n_code = 3; a->variant = 'b'; a->driver_version = "WN-25.0.7-b"; }
+CHANGE(p_in_b)
+{
+    s->note = NOTE_OF("p");
+    s->code = sets_property;
+    s->n_code = 3;
+    a->variant = 'b';
+    a->driver_version = "WN-25.0.7-b";
+}
 CHANGE(p_without_power) { (void)a; s->note = NOTE_OF("p"); }
 CHANGE(b_with_power) { (void)a; s->note = NOTE_OF("b"); s->code = sets_property; s->n_code = 3; }
 CHANGE(no_dynamic_header) { (void)a; s->no_dynamic_header = true; }
@@ -251,6 +269,9 @@ static void linux_drivers_have_rules_of_their_own(void **state)
     shape.dynamic[0][0] = 0x60000011;
     expect_alone("packed", check(&shape, &ask), TP_RULE_ELF_RELOCATIONS, "glibc passes over");
     shape = elf_linux();
+    shape.needed[2] = "libui.so";
+    expect_alone("Android's library", check(&shape, &ask), TP_RULE_ELF_NEEDED, "no Linux has it");
+    shape = elf_linux();
     shape.tls = true;
     shape.relocation = R_AARCH64_TLS_TPREL;
     shape.dynamic[0][0] = 36;
@@ -276,6 +297,11 @@ static void each_rules_neighbour_is_no_fault(void **state)
     ask.min_api = 30;
     shape.dynamic[0][0] = 36;
     expect_none("call_once and RELR on 30", check(&shape, &ask));
+    shape = elf_android();
+    packed_on_22(&shape, &ask);
+    shape.dynamic[0][0] = DT_GNU_HASH; /* beside DT_HASH */
+    expect_none("both hash tables on 22", check(&shape, &ask));
+    shape = elf_android();
     ask.min_api = 0;
     shape.symbols[8] = (struct elf_symbol){"atrace_get_enabled_tags", true};
     expect_none("no API declared", check(&shape, &ask));
@@ -302,6 +328,10 @@ static void a_vendors_driver_is_taken_for_what_it_is(void **state)
     expect_none("with its libraries", check(&shape, &ask));
     ask.n_siblings = 0;
     expect_alone("without them", check(&shape, &ask), TP_RULE_ELF_NEEDED, "notgsl.so");
+    ask.siblings = siblings + 1;
+    ask.n_siblings = 1;
+    expect_alone("with another", check(&shape, &ask), TP_RULE_ELF_NEEDED, "notgsl.so");
+    ask.n_siblings = 0;
     shape = elf_android();
     shape.soname = "libgsl.so";
     shape.symbols[0].name = "gsl_library_open";
@@ -342,6 +372,97 @@ static void the_real_minimum_is_what_the_file_needs(void **state)
     }
 }
 
+/* With libraries that were always there, smaller things count. */
+static void old_forms_raise_the_minimum_too(void **state)
+{
+    (void)state;
+    struct elf_shape shape = elf_android();
+    struct tp_elf_ask ask = {.library_name = DRIVER};
+    packed_on_22(&shape, &ask);
+    ask.min_api = 0;
+    struct report r = check(&shape, &ask);
+    assert_int_equal(r.facts.min_api, 23);
+    assert_string_equal(r.facts.min_api_why, "packed relocations (DT_ANDROID_RELA)");
+    finish(&r);
+    shape.dynamic[0][0] = 0;
+    r = check(&shape, &ask);
+    assert_int_equal(r.facts.min_api, 21);
+    assert_string_equal(r.facts.min_api_why, "");
+    finish(&r);
+    shape.gnu_hash = true;
+    r = check(&shape, &ask);
+    assert_int_equal(r.facts.min_api, 23);
+    finish(&r);
+}
+
+static void the_highest_glibc_is_found_number_by_number(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *versions[4], *highest;
+    } rows[] = {
+        {{"GLIBC_2.17"}, "2.17"},
+        {{"GLIBC_2.34", "GLIBC_2.4"}, "2.34"},
+        {{"GLIBC_2.4", "GLIBC_2.34"}, "2.34"},
+        {{"GLIBC_2.17.1", "GLIBC_2.17"}, "2.17.1"},
+        {{"GLIBC_2.17", "GLIBC_2.17.1"}, "2.17.1"},
+        {{"GLIBC_3", "GLIBC_2.99"}, "3"},
+        {{"GLIBC_2.30", "GLIBC_PRIVATE", "GCC_4.0"}, "2.30"},
+        {{"GLIBC_2.30", "GLIBC_9999999999999999999999999999999999999"}, "2.30"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct elf_shape shape = elf_linux();
+        struct tp_elf_ask ask = linux_ask();
+        memcpy(shape.versions, rows[i].versions, sizeof shape.versions);
+        struct report r = check(&shape, &ask);
+        assert_string_equal(r.facts.glibc, rows[i].highest);
+        finish(&r);
+    }
+}
+
+static bool code_has_power(const uint32_t *code, size_t n, uint16_t machine)
+{
+    struct elf_shape shape = elf_linux();
+    struct tp_elf_ask ask = linux_ask();
+    shape.machine = ask.machine = machine;
+    shape.code = code;
+    shape.n_code = n;
+    struct report r = check(&shape, &ask);
+    bool power = r.facts.power;
+    finish(&r);
+    return power;
+}
+
+static void a_call_that_sets_a_property_is_seen_in_code(void **state)
+{
+    (void)state;
+    const uint32_t NOP = 0xd503201f, LOW = 0x52812641, HIGH = 0x72a80301;
+    uint32_t far[12];
+    for (size_t i = 0; i < 12; i++)
+        far[i] = NOP;
+    const uint32_t low[] = {LOW, NOP}, high[] = {NOP, HIGH}, pair[] = {LOW, HIGH};
+    const uint32_t high_first[] = {0x52a80301, 0x72812641}; /* mov w1, #0x40180000; movk w1, #0x932 */
+    const uint32_t wide[] = {0xd2812641, 0xf2a80301};       /* x1 */
+    const uint32_t other_register[] = {LOW, 0x72a80302};    /* w2 */
+    const uint32_t other_number[] = {0x52812661, HIGH};     /* 0x40180933 */
+    const uint32_t x86[] = {0x0932b890, 0xc3904018};        /* nop; mov eax, 0x40180932; nop; ret */
+    assert_true(code_has_power(pair, 2, EM_AARCH64));
+    assert_true(code_has_power(high_first, 2, EM_AARCH64));
+    assert_true(code_has_power(wide, 2, EM_AARCH64));
+    assert_false(code_has_power(low, 2, EM_AARCH64));
+    assert_false(code_has_power(high, 2, EM_AARCH64));
+    assert_false(code_has_power(other_register, 2, EM_AARCH64));
+    assert_false(code_has_power(other_number, 2, EM_AARCH64));
+    far[1] = LOW;
+    far[9] = HIGH;
+    assert_true(code_has_power(far, 12, EM_AARCH64));
+    far[9] = NOP;
+    far[10] = HIGH;
+    assert_false(code_has_power(far, 12, EM_AARCH64));
+    assert_true(code_has_power(x86, 2, EM_X86_64));
+    assert_false(code_has_power(pair, 2, EM_X86_64));
+}
+
 static void the_facts_are_those_of_the_file(void **state)
 {
     (void)state;
@@ -368,19 +489,29 @@ static void the_facts_are_those_of_the_file(void **state)
     finish(&r);
 }
 
-static void a_thousand_late_symbols_are_one_finding(void **state)
+/* The first twelve by name, the others counted. */
+static void many_late_symbols_are_one_finding(void **state)
 {
     (void)state;
+    static const char *const late[] = {"call_once", "mtx_lock", "mtx_unlock", "cnd_wait", "thrd_create",
+                                       "tss_get", "tss_set", "mtx_init", "cnd_init", "cnd_signal",
+                                       "thrd_join", "mtx_destroy", "cnd_destroy"};
     struct elf_shape shape = elf_android();
     struct tp_elf_ask ask = android_ask();
-    static const char *const late[] = {"call_once", "mtx_lock", "mtx_unlock", "cnd_wait", "thrd_create",
-                                       "tss_get", "tss_set", "mtx_init", "cnd_init"};
-    for (size_t i = 0; i < 9; i++)
-        shape.symbols[7 + i] = (struct elf_symbol){late[i], true};
+    for (size_t i = 0; i < 12; i++)
+        shape.symbols[1 + i] = (struct elf_symbol){late[i], true};
     struct report r = check(&shape, &ask);
     assert_int_equal(r.findings.n, 1);
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 12; i++)
         assert_non_null(strstr(r.findings.list[0].text, late[i]));
+    assert_null(strstr(r.findings.list[0].text, "more"));
+    assert_true(!strncmp(r.findings.list[0].text, "it needs call_once (", 20));
+    finish(&r);
+    shape.symbols[13] = (struct elf_symbol){late[12], true};
+    r = check(&shape, &ask);
+    assert_int_equal(r.findings.n, 1);
+    assert_null(strstr(r.findings.list[0].text, "cnd_destroy"));
+    assert_non_null(strstr(r.findings.list[0].text, " and 1 more"));
     finish(&r);
 }
 
@@ -423,7 +554,10 @@ int main(void)
         cmocka_unit_test(a_vendors_driver_is_taken_for_what_it_is),
         cmocka_unit_test(the_real_minimum_is_what_the_file_needs),
         cmocka_unit_test(the_facts_are_those_of_the_file),
-        cmocka_unit_test(a_thousand_late_symbols_are_one_finding),
+        cmocka_unit_test(many_late_symbols_are_one_finding),
+        cmocka_unit_test(old_forms_raise_the_minimum_too),
+        cmocka_unit_test(the_highest_glibc_is_found_number_by_number),
+        cmocka_unit_test(a_call_that_sets_a_property_is_seen_in_code),
         cmocka_unit_test(a_driver_for_proofs_is_known_by_its_note),
         cmocka_unit_test(p_without_its_patch_is_told_and_no_fault),
     };

@@ -18,8 +18,13 @@ struct elf_shape elf_android(void)
         .soname = "libvulkan_freedreno.so",
         .needed = {"libc.so", "libm.so", "libdl.so", "libz.so", "liblog.so", "libcutils.so",
                    "libhardware.so", "libnativewindow.so", "libsync.so"},
-        .symbols = {{"HMI"}, {"malloc", true}, {"cosf", true}, {"__android_log_print", true},
-                    {"hw_get_module", true}, {"sync_merge", true}, {"memfd_create", true, true}},
+        .symbols = {{"HMI"},
+                    {"malloc", true},
+                    {"cosf", true},
+                    {"__android_log_print", true},
+                    {"hw_get_module", true},
+                    {"sync_merge", true},
+                    {"memfd_create", true, true}},
         .align = 16384,
     };
 }
@@ -93,7 +98,8 @@ static void note(struct writer *w, const char *name, const char *owner, uint32_t
 static void notes(struct writer *w, const struct elf_shape *s)
 {
     if (!s->no_build_id)
-        note(w, ".note.gnu.build-id", ELF_NOTE_GNU, NT_GNU_BUILD_ID, "\x01\x23\x45\x67\x89\xab\xcd\xef", 8);
+        note(w, ".note.gnu.build-id", ELF_NOTE_GNU, NT_GNU_BUILD_ID,
+             "\x01\x23\x45\x67\x89\xab\xcd\xef", 8);
     if (s->note)
         note(w, ".note.turnpike", "turnpike", 1, s->note, strlen(s->note));
 }
@@ -164,7 +170,8 @@ static void named_entries(struct writer *w, const struct elf_shape *s)
         entry(w, (int64_t)s->dynamic[i][0], s->dynamic[i][1]);
 }
 
-static Elf64_Phdr load(uint64_t offset, uint64_t end, uint64_t address, uint32_t flags, uint64_t align)
+static Elf64_Phdr load(uint64_t offset, uint64_t end, uint64_t address, uint32_t flags,
+                       uint64_t align)
 {
     return (Elf64_Phdr){
         .p_type = PT_LOAD,
@@ -227,8 +234,13 @@ struct tp_buf elf_write(const struct elf_shape *s)
         load(0, code_end, 0, s->code_flags ? s->code_flags : PF_R | PF_X, s->align),
         load(code_end, data_end, code_end + s->align, PF_R | PF_W, s->align),
         load(code_end, data_end, code_end + s->align, PF_R | PF_W, 8),
-        {.p_type = PT_GNU_STACK, .p_flags = s->stack_flags ? s->stack_flags : PF_R | PF_W, .p_align = 16},
-        {.p_type = s->tls ? PT_TLS : PT_NULL, .p_flags = PF_R, .p_memsz = s->tls ? 64 : 0, .p_align = 8},
+        {.p_type = PT_GNU_STACK,
+         .p_flags = s->stack_flags ? s->stack_flags : PF_R | PF_W,
+         .p_align = 16},
+        {.p_type = s->tls ? PT_TLS : PT_NULL,
+         .p_flags = PF_R,
+         .p_memsz = s->tls ? 64 : 0,
+         .p_align = 8},
     };
     segments[2].p_type = PT_DYNAMIC;
     if (s->debug)
