@@ -16,6 +16,7 @@ struct tp_build_arguments {
     char variants[3]; /* "bp", in the order asked for */
     unsigned jobs;
     bool no_prove;
+    bool quiet; /* standard output is another's; also where json is "-" */
     struct tp_cli_list with, without;
 };
 

@@ -553,7 +553,7 @@ static int work(struct job *j, struct tp_error *e)
 int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e)
 {
     struct job j = {.a = a, .lock_fd = -1};
-    j.quiet = a->json && !strcmp(a->json, "-");
+    j.quiet = a->quiet || (a->json && !strcmp(a->json, "-"));
     j.terminal = isatty(STDERR_FILENO) && !getenv("CI");
     const char *term = getenv("TERM");
     j.terminal = j.terminal && term && strcmp(term, "dumb") != 0;

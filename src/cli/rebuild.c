@@ -172,8 +172,7 @@ static int build(struct rebuild *b, const char *spec, struct tp_error *e)
         tp_cli_list_add(&a->with, *id);
     for (const char **id = b->plan.without; *id; id++)
         tp_cli_list_add(&a->without, *id);
-    if (b->quiet)
-        a->json = NULL;
+    a->quiet = b->quiet;
     return tp_build_job(a, e) ? (e->err ? e->err : -EIO) : 0;
 }
 
