@@ -6,11 +6,13 @@
 #include "base/fs.h"
 #include "cli/cli.h"
 #include "cli/parse.h"
+#include "cli/recording.h"
 #include "frames/pace/profile.h"
 #include "frames/world/chart.h"
 #include "frames/world/costs.h"
 #include "frames/world/shrink.h"
 #include "frames/world/world.h"
+#include "report/summary.h"
 
 #define TRACE_BYTES (256u << 20)
 
@@ -31,6 +33,7 @@ enum {
     OPT_ASSERT,
     OPT_FAULTS,
     OPT_FENCE,
+    OPT_CAPTURE,
     OPT_JSON,
     OPT_CHART,
     OPT_CHART_FROM,
@@ -39,7 +42,7 @@ enum {
 struct options {
     struct tp_world_config config;
     struct tp_costs costs;
-    const char *trace, *json, *chart;
+    const char *trace, *capture, *json, *chart;
     uint64_t chart_from;
     bool has_gate, asserts;
 };
@@ -187,6 +190,9 @@ static const char *set_option(int opt, const char *text, struct options *o)
                                      : "--faults is a list of NAME or NAME:PER_MILLE; see --help";
     case OPT_FENCE:
         return parse_switch(text, &c->release) ? NULL : "--release-fence is on or off";
+    case OPT_CAPTURE:
+        o->capture = text;
+        return NULL;
     case OPT_JSON:
         o->json = text;
         return NULL;
@@ -226,41 +232,6 @@ static double fps_of(const struct tp_world_result *r)
     return r->span_ns > 0 ? (double)(r->frames - 1) / ((double)r->span_ns / 1e9) : 0;
 }
 
-static uint64_t lost_notes(const struct tp_world_result *r)
-{
-    return r->slots.lost + r->injected[TP_FAULT_LOST_NOTE] + r->injected[TP_FAULT_TRUNCATED_FDS];
-}
-
-static json_t *spread(const struct tp_world_spread *s, bool all)
-{
-    json_t *j = json_pack("{s:f, s:f}", "p50", ms((double)s->p50_ns), "p99", ms((double)s->p99_ns));
-    if (all)
-        json_object_set_new(j, "max", json_real(ms((double)s->max_ns)));
-    return j;
-}
-
-static json_t *cadence(const struct tp_world_result *r)
-{
-    json_t *j = json_object();
-    for (unsigned i = 1; i <= TP_WORLD_CADENCE; i++) {
-        char name[8];
-        snprintf(name, sizeof name, "%u", i);
-        if (r->cadence[i] > 0)
-            json_object_set_new(j, name, json_integer((json_int_t)r->cadence[i]));
-    }
-    return j;
-}
-
-static json_t *faults(const struct options *o, const struct tp_world_result *r)
-{
-    json_t *j = json_object();
-    for (unsigned i = 0; i < TP_FAULTS; i++)
-        if (o->config.per_mille[i] > 0)
-            json_object_set_new(
-                j, tp_world_fault_names[i], json_integer((json_int_t)r->injected[i]));
-    return j;
-}
-
 static json_t *story(const struct tp_world_result *r)
 {
     json_t *j = json_array();
@@ -269,38 +240,12 @@ static json_t *story(const struct tp_world_result *r)
     return j;
 }
 
-static void set_count(json_t *j, const char *name, uint64_t n)
-{
-    json_object_set_new(j, name, json_integer((json_int_t)n));
-}
-
 static json_t *result(const struct options *o, const struct tp_world_result *r)
 {
-    json_t *interval = spread(&r->interval, true), *wait = spread(&r->acquire_wait, true);
-    json_object_set_new(interval, "mean", json_real(ms(r->interval.mean_ns)));
-    json_object_set_new(interval, "stddev", json_real(ms(r->interval.stddev_ns)));
-    json_object_set_new(wait, "slot", json_real(ms(r->slot_wait_ns)));
-    json_object_set_new(wait, "release", json_real(ms(r->release_wait_ns)));
-    json_object_set_new(wait, "gate", json_real(ms(r->gate_wait_ns)));
-    json_t *j = json_pack("{s:s, s:i, s:I, s:I, s:f, s:f, s:f, s:f, s:o, s:o, s:o, s:o, s:o, s:o}",
-        "turnpike", TP_VERSION, "schema", 1, "seed", (json_int_t)o->config.seed, "frames",
-        (json_int_t)r->frames, "seconds", (double)r->span_ns / 1e9, "fps", fps_of(r), "on_vblank",
-        r->on_vblank, "spacing_tail", r->spacing_tail, "interval_ms", interval, "cadence",
-        cadence(r), "latency_ms", spread(&r->latency, false), "acquire_wait_ms", wait,
-        "gate_to_start_ms", spread(&r->gate_to_start, true), "faults", faults(o, r));
-    set_count(j, "tears", r->tears);
-    set_count(j, "async_tears", 0);
-    set_count(j, "unsafe", r->slots.unsafe);
-    set_count(j, "repeats", r->repeats);
-    set_count(j, "drops", r->drops);
-    set_count(j, "gate_late", r->gate_late);
-    set_count(j, "release_waits", r->slots.release_waits);
-    set_count(j, "release_timeouts", r->slots.release_timeouts);
-    set_count(j, "slot_waits", r->slots.slot_waits);
-    json_object_set_new(j, "notes",
-        json_pack("{s:I, s:I, s:I, s:I}", "pending", (json_int_t)r->slots.pending, "final",
-            (json_int_t)r->slots.final, "lost", (json_int_t)lost_notes(r), "resynced",
-            (json_int_t)r->slots.resynced));
+    struct tp_summary summary;
+    tp_world_summary(&o->config, r, &summary);
+    json_t *j = tp_summary_json(&summary);
+    json_object_set_new(j, "seed", json_integer((json_int_t)o->config.seed));
     json_object_set_new(j, "broken", *r->broken ? json_string(r->broken) : json_null());
     if (*r->broken)
         json_object_set_new(j, "story", story(r));
@@ -313,7 +258,7 @@ static void print_result(const struct options *o, const struct tp_world_result *
         (unsigned long long)r->frames, (double)r->span_ns / 1e9, fps_of(r),
         (unsigned long long)r->tears, (unsigned long long)r->gate_late, 100 * r->on_vblank);
     printf("stayed for");
-    for (unsigned i = 1; i <= TP_WORLD_CADENCE; i++)
+    for (unsigned i = 1; i <= TP_CADENCE; i++)
         if (r->cadence[i] > 0)
             printf(" %u: %llu", i, (unsigned long long)r->cadence[i]);
     printf("; %llu repeats, %llu drops\n", (unsigned long long)r->repeats,
@@ -382,15 +327,21 @@ static int write_chart(const struct options *o, const struct tp_chart *chart,
     return err;
 }
 
-/* Runs it, with somebody to look on where a chart is wanted. */
+/* Runs it, with whoever is to look on: for a chart, for a capture. */
 static int run_world(struct options *o, struct tp_world_result *r, struct tp_error *e)
 {
+    struct tp_recording *recording = NULL;
     int err = o->chart ? tp_try_write(o->chart, e) : 0;
     if (err < 0)
         return err;
     struct tp_chart *chart = o->chart ? tp_chart_create(o->chart_from) : NULL;
     o->config.watch = chart ? tp_chart_watch(chart) : NULL;
-    err = tp_world_run(&o->config, r, e);
+    if (o->capture)
+        err = tp_recording_begin(o->capture, &o->config, &recording, e);
+    if (err >= 0)
+        err = tp_world_run(&o->config, r, e);
+    int whole = tp_recording_end(recording, err < 0 ? NULL : r, e);
+    err = err < 0 ? err : whole;
     if (err >= 0 && chart)
         err = write_chart(o, chart, r, e);
     tp_chart_destroy(chart);
@@ -466,6 +417,7 @@ static const struct option options[] = {
     {"assert", no_argument, NULL, OPT_ASSERT},
     {"faults", required_argument, NULL, OPT_FAULTS},
     {"release-fence", required_argument, NULL, OPT_FENCE},
+    {"capture", required_argument, NULL, OPT_CAPTURE},
     {"json", required_argument, NULL, OPT_JSON},
     {"chart", required_argument, NULL, OPT_CHART},
     {"chart-from", required_argument, NULL, OPT_CHART_FROM},
@@ -499,6 +451,7 @@ const struct tp_command tp_command_simulate = {
         "                      compositor-stall, panel-off, refresh-switch, clock-jitter,\n"
         "                      slow-reader, fd-exhaustion, silent-fence, dvfs, all\n"
         "  --assert            status 1 where something tore\n"
+        "  --capture F         every frame and scan-out, in a compact file (docs/capture.md)\n"
         "  --json F            the result as JSON ('-': standard output)\n"
         "  --chart F.svg       a picture of eight refreshes, game to panel\n"
         "  --chart-from N      the first frame in it (default: 150)\n"

@@ -19,7 +19,7 @@ static void forget(struct tp_chart *c)
         memmove(c->scans, c->scans + old, c->n_scans * sizeof *c->scans);
 }
 
-static void on_frame(void *data, const struct tp_world_frame *f)
+static void on_frame(void *data, const struct tp_frame_record *f)
 {
     struct tp_chart *c = data;
     if (c->full)
@@ -31,7 +31,7 @@ static void on_frame(void *data, const struct tp_world_frame *f)
         (f->number - c->from + 1 == CHART_MORE || c->n_frames == CHART_FRAMES);
 }
 
-static void on_scan(void *data, const struct tp_world_scan *s)
+static void on_scan(void *data, const struct tp_refresh_record *s)
 {
     struct tp_chart *c = data;
     if (!c->full)
@@ -59,7 +59,7 @@ const struct tp_world_watch *tp_chart_watch(const struct tp_chart *c)
     return &c->watch;
 }
 
-const struct tp_world_frame *chart_frame(const struct tp_chart *c, uint64_t number)
+const struct tp_frame_record *chart_frame(const struct tp_chart *c, uint64_t number)
 {
     if (c->n_frames == 0 || number < c->frames[0].number ||
         number - c->frames[0].number >= c->n_frames)
@@ -73,7 +73,7 @@ void chart_window(const struct tp_chart *c, struct window *out)
     *out = (struct window){.from = 0, .to = 1};
     if (c->n_scans < 2)
         return;
-    const struct tp_world_frame *f = chart_frame(c, c->from);
+    const struct tp_frame_record *f = chart_frame(c, c->from);
     size_t last = c->n_scans - 1, first = last;
     if (f)
         for (first = 0; first < last && c->scans[first + 1].latch_ns <= f->acquired_ns;)

@@ -52,7 +52,7 @@ static bool is_seen(const struct chart *d, int64_t ns)
 /* An end that did not come lies beyond the picture. */
 static int64_t end_of(int64_t ns)
 {
-    return ns == TP_WORLD_NEVER ? INT64_MAX : ns;
+    return ns == TP_NEVER ? INT64_MAX : ns;
 }
 
 /* One span of time; false: none of it is in the picture. */
@@ -60,7 +60,7 @@ static bool bar(struct chart *d, const char *class, int64_t from, int64_t to, in
     uint64_t frame, const char *what)
 {
     char tip[120];
-    if (from == TP_WORLD_NEVER || to <= from || to <= d->w.from || from >= d->w.to)
+    if (from == TP_NEVER || to <= from || to <= d->w.from || from >= d->w.to)
         return false;
     int64_t x = place(d, from), wide = place(d, to) - x;
     if (wide < THIN)
@@ -87,7 +87,7 @@ static void number(struct chart *d, uint64_t frame, int64_t from, int64_t to, in
     char text[24];
     int64_t x1 = place(d, from), x2 = place(d, to);
     int64_t wide = 650 * snprintf(text, sizeof text, "%" PRIu64, frame);
-    if (from != TP_WORLD_NEVER && x2 - x1 >= wide)
+    if (from != TP_NEVER && x2 - x1 >= wide)
         svg_text(d->svg, "number", (x1 + x2) / 2, y, "%s", text);
 }
 
@@ -109,7 +109,7 @@ static void draw_game(struct chart *d)
 {
     begin_lane(d, "game (CPU)", BAR + 600);
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
-        const struct tp_world_frame *f = &d->kept->frames[i];
+        const struct tp_frame_record *f = &d->kept->frames[i];
         int64_t gate = f->acquired_ns - f->gate_wait_ns;
         int64_t wait = gate - f->slot_wait_ns - f->release_wait_ns;
         d->held |= bar(d, "hold", f->asked_ns, wait, d->y, BAR, f->number, "held by the gate");
@@ -127,7 +127,7 @@ static void draw_gpu(struct chart *d)
 {
     begin_lane(d, "GPU", BAR + 600);
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
-        const struct tp_world_frame *f = &d->kept->frames[i];
+        const struct tp_frame_record *f = &d->kept->frames[i];
         work(d, f->number, f->elsewhere_ns, end_of(f->elsewhere_to_ns), "renders elsewhere");
         work(d, f->number, f->write_ns, end_of(f->ready_ns),
             d->c->late_guest ? "copies into the image" : "renders into the image");
@@ -141,7 +141,7 @@ static void draw_compositor(struct chart *d)
         return;
     begin_lane(d, "compositor", BAR + 600);
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
-        const struct tp_world_frame *f = &d->kept->frames[i];
+        const struct tp_frame_record *f = &d->kept->frames[i];
         work(d, f->number, f->committed_ns, end_of(f->composed_ns), "the compositor");
     }
     d->y += LANE;
@@ -151,17 +151,17 @@ static void draw_compositor(struct chart *d)
 static void draw_tears(struct chart *d, unsigned image)
 {
     for (size_t i = d->w.first_scan; i < d->kept->n_scans; i++) {
-        const struct tp_world_scan *s = &d->kept->scans[i];
-        const struct tp_world_frame *f = s->shows ? chart_frame(d->kept, s->frame) : NULL;
-        if (f && f->image == image && s->torn_ns != TP_WORLD_NEVER && is_seen(d, s->torn_ns))
+        const struct tp_refresh_record *s = &d->kept->scans[i];
+        const struct tp_frame_record *f = s->shows ? chart_frame(d->kept, s->frame) : NULL;
+        if (f && f->image == image && s->torn_ns != TP_NEVER && is_seen(d, s->torn_ns))
             svg_torn(d->svg, place(d, s->torn_ns), d->y - 200, IMAGE + 400);
     }
 }
 
-static void draw_waits(struct chart *d, const struct tp_world_frame *f)
+static void draw_waits(struct chart *d, const struct tp_frame_record *f)
 {
     int64_t below = d->y + HALF + GAP, over = end_of(f->released_ns);
-    int64_t latch = f->latched_ns != TP_WORLD_NEVER ? f->latched_ns : over;
+    int64_t latch = f->latched_ns != TP_NEVER ? f->latched_ns : over;
     bar(d, hue(f->number, true), f->acquired_ns, end_of(f->write_ns), d->y, HALF, f->number,
         "the game has this image");
     bar(d, hue(f->number, false), f->write_ns, end_of(f->ready_ns), d->y, HALF, f->number,
@@ -169,7 +169,7 @@ static void draw_waits(struct chart *d, const struct tp_world_frame *f)
     bar(d, hue(f->number, false), f->ready_ns, latch, below - GAP, GAP, f->number,
         "done; waits for the panel");
     bar(d, hue(f->number, true), f->latched_ns,
-        f->line_ns != TP_WORLD_NEVER ? f->line_ns : over, below, HALF, f->number,
+        f->line_ns != TP_NEVER ? f->line_ns : over, below, HALF, f->number,
         "the panel has this image, and will show it");
 }
 
@@ -184,7 +184,7 @@ static void draw_image(struct chart *d, unsigned image)
         if (d->kept->frames[i].image == image)
             draw_waits(d, &d->kept->frames[i]);
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
-        const struct tp_world_frame *f = &d->kept->frames[i];
+        const struct tp_frame_record *f = &d->kept->frames[i];
         int64_t over = end_of(f->released_ns);
         if (f->image != image)
             continue;
@@ -201,13 +201,13 @@ static void draw_image(struct chart *d, unsigned image)
 }
 
 /* Its gate had booked an earlier latch. */
-static bool is_late(const struct tp_world_frame *f)
+static bool is_late(const struct tp_frame_record *f)
 {
-    return f->booked_ns != TP_WORLD_NEVER && f->ready_ns > f->booked_ns;
+    return f->booked_ns != TP_NEVER && f->ready_ns > f->booked_ns;
 }
 
 /* The refreshes that show an old frame where that one was due. */
-static void mark_repeats(struct chart *d, const struct tp_world_frame *f)
+static void mark_repeats(struct chart *d, const struct tp_frame_record *f)
 {
     const struct tp_chart *k = d->kept;
     size_t first = 0;
@@ -226,14 +226,14 @@ static void mark_panel(struct chart *d)
     const struct tp_chart *k = d->kept;
     for (size_t i = 0; i < k->n_scans; i++) {
         int64_t torn = max_of(k->scans[i].torn_ns, k->scans[i].from_ns);
-        if (k->scans[i].torn_ns != TP_WORLD_NEVER && is_seen(d, torn)) {
+        if (k->scans[i].torn_ns != TP_NEVER && is_seen(d, torn)) {
             svg_torn(d->svg, place(d, torn), d->y - 200, BAR + 400);
             d->torn = true;
         }
     }
     for (unsigned i = 0; i < k->n_frames; i++) {
-        const struct tp_world_frame *f = &k->frames[i];
-        if (f->line_ns == TP_WORLD_NEVER)
+        const struct tp_frame_record *f = &k->frames[i];
+        if (f->line_ns == TP_NEVER)
             continue;
         mark_repeats(d, f);
         if (is_late(f) && is_seen(d, f->line_ns)) {
@@ -249,7 +249,7 @@ static void draw_panel(struct chart *d)
     const struct tp_chart *k = d->kept;
     begin_lane(d, "panel", BAR + 600);
     for (size_t i = 0, next; i < k->n_scans; i = next) {
-        const struct tp_world_scan *s = &k->scans[i];
+        const struct tp_refresh_record *s = &k->scans[i];
         for (next = i + 1; next < k->n_scans && s->shows == k->scans[next].shows &&
              s->frame == k->scans[next].frame;)
             next++;
@@ -282,7 +282,7 @@ static void draw_grid(struct chart *d)
                 place(d, k->scans[i].from_ns), d->bottom);
     }
     for (unsigned i = 0; d->c->slowest_mhz > 0 && i < k->n_frames; i++)
-        if (k->frames[i].latched_ns != TP_WORLD_NEVER && is_seen(d, k->frames[i].latched_ns))
+        if (k->frames[i].latched_ns != TP_NEVER && is_seen(d, k->frames[i].latched_ns))
             svg_line(d->svg, "latch", place(d, k->frames[i].latched_ns), TOP - 700,
                 place(d, k->frames[i].latched_ns), d->bottom);
 }
@@ -290,12 +290,12 @@ static void draw_grid(struct chart *d)
 static void draw_times(struct chart *d)
 {
     const struct tp_chart *k = d->kept;
-    int64_t zero = TP_WORLD_NEVER, last = 0;
+    int64_t zero = TP_NEVER, last = 0;
     for (size_t i = d->w.first_scan; i < k->n_scans; i++) {
         int64_t at = k->scans[i].from_ns, x = place(d, at);
-        if (!is_seen(d, at) || (zero != TP_WORLD_NEVER && x - last < 4000))
+        if (!is_seen(d, at) || (zero != TP_NEVER && x - last < 4000))
             continue;
-        if (zero == TP_WORLD_NEVER)
+        if (zero == TP_NEVER)
             zero = at;
         int64_t tenths = (at - zero + 50000) / 100000;
         svg_text(d->svg, "number", x, TOP - 1100, "%" PRId64 ".%d%s", tenths / 10,
@@ -308,8 +308,8 @@ static void draw_times(struct chart *d)
 static void draw_latency(struct chart *d, int64_t game_y)
 {
     for (unsigned i = 0; i < d->kept->n_frames; i++) {
-        const struct tp_world_frame *f = &d->kept->frames[i];
-        if (f->line_ns == TP_WORLD_NEVER || !is_seen(d, f->begin_ns) || !is_seen(d, f->line_ns))
+        const struct tp_frame_record *f = &d->kept->frames[i];
+        if (f->line_ns == TP_NEVER || !is_seen(d, f->begin_ns) || !is_seen(d, f->line_ns))
             continue;
         int64_t y = d->y + 500, x1 = place(d, f->begin_ns), x2 = place(d, f->line_ns);
         svg_line(d->svg, "drop", x1, game_y + BAR, x1, y);

@@ -13,9 +13,9 @@ struct tp_chart {
     struct tp_world_watch watch;
     uint64_t from;
     bool full;
-    struct tp_world_frame frames[CHART_FRAMES];
+    struct tp_frame_record frames[CHART_FRAMES];
     unsigned n_frames;
-    struct tp_world_scan *scans;
+    struct tp_refresh_record *scans;
     size_t n_scans, cap_scans;
 };
 
@@ -25,7 +25,7 @@ struct window {
     size_t first_scan; /* the first whose first line is in it */
 };
 void chart_window(const struct tp_chart *c, struct window *out);
-const struct tp_world_frame *chart_frame(const struct tp_chart *c, uint64_t number);
+const struct tp_frame_record *chart_frame(const struct tp_chart *c, uint64_t number);
 
 /* --- chart_svg.c: marks on the paper. Places are in hundredths of a pixel --- */
 

@@ -98,6 +98,7 @@ static void present(struct world *w, struct frame *f, int64_t takes)
     memcpy(j.fences, g->got.image.fences, sizeof j.fences);
     g->got.image.n_fences = 0;
     f->entry = w->now;
+    count_acquire(w, f);
     f->life = w->compositor.lives;
     w->images[f->image].frame = f->number;
     tp_slots_presented(g->slots, f->image, w->now);
@@ -155,7 +156,6 @@ static void acquired(struct world *w, struct frame *f)
     f->slot_wait = g->got.slot_ns;
     f->release_wait = g->got.release_ns;
     f->gate_wait = g->got.gate_ns;
-    count_acquire(w, f, &g->got);
     check_acquired(w, f);
     if (w->c->late_guest) {
         judge_earliest(w, f, f->gpu / COPY, 0);

@@ -33,7 +33,7 @@ static void begin_writing(struct world *w, struct image *m, int64_t until)
         return;
     m->torn = true;
     w->out->tears++;
-    record_tear(w, w->now);
+    record_tear(w, m->read_frame, w->now);
     tell(w, "GPU writes image %u, which is read until %.3f ms", (unsigned)(m - w->images),
         (double)(m->read_to - START_NS) / 1e6);
     if (w->c->release)

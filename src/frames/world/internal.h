@@ -8,7 +8,7 @@
 #include "frames/wire/hello.h"
 #include "frames/world/world.h"
 
-#define NEVER INT64_MIN
+#define NEVER TP_NEVER
 #define FRAMES 128u  /* that are remembered, a power of two */
 #define FENCES 4096u /* at the same time */
 #define MESSAGES 64u /* under way to the guest at the same time: a socket's room */
@@ -64,16 +64,20 @@ struct frame {
     uint64_t serial;
     bool gone; /* from the panel */
     bool torn; /* its image was written since */
+    bool tore; /* a scan-out of it is counted as a tear */
     /* For who looks on. */
     int64_t computes, elsewhere, elsewhere_to, write, booked, composed, published, latched,
         released, told, returned;
     int64_t slot_wait, release_wait, gate_wait;
-    uint64_t repeats;
+    uint64_t repeats, sequence;
+    int64_t permitted;
+    uint32_t refresh_mhz;
 };
 
 struct image {
     int64_t write_from, write_to; /* the last time that the GPU wrote it */
     int64_t read_from, read_to;   /* the last scan-out of it */
+    uint64_t read_frame;          /* which that showed */
     int64_t unheld;               /* since when no panel reads it, as the panel knows it */
     unsigned uses;                /* of it, from its publish until its fence signals */
     bool torn;                    /* that scan-out is counted */
@@ -151,24 +155,10 @@ struct server {
     bool blank_due;
 };
 
-struct histogram {
-    uint32_t *bins;
-    uint64_t n;
-    int64_t max;
-    double mean, squares;
-};
-
-struct phase {
-    tp_fine least, most;
-};
-
+/* What the world measures by itself; the rest is of its records. */
 struct metrics {
-    struct histogram interval, stutter, latency, acquire_wait, gate_to_start;
-    double slot, release, gate;
-    uint64_t acquires, ready, in_period, judged, on_vblank, tail;
-    int64_t first_line, last_line, last_interval;
-    uint64_t last_sequence;
-    struct phase off; /* of the cap's clock, as an outsider reads it */
+    struct tp_metrics *records;
+    uint64_t ready, in_period;
 };
 
 /* How long an acquire has been waiting for what is nobody's fault and nobody's work. */
@@ -210,7 +200,7 @@ struct world {
     struct watch watch;
     int64_t slowest_ns;         /* refresh so far */
     tp_fine clock;              /* a cap's, of the last frame; 0: none yet */
-    struct tp_world_scan reads; /* the scan-out that goes on; for who looks on */
+    struct tp_refresh_record reads; /* the scan-out that goes on; for who looks on */
     int64_t policy_start;       /* of the last frame by a policy, and the refresh then */
     uint64_t policy_refresh;
 };
@@ -312,12 +302,13 @@ bool take_anyway(struct world *w, bool any);
 
 /* --- record.c --- */
 
+void make_record(const struct world *w, const struct frame *f, struct tp_frame_record *out);
 /* Whoever looks on is told of a frame that is over, or too long ago. */
 void record_frame(struct world *w, const struct frame *f);
 /* Of the scan-out that is over, as another begins. */
 void record_scan(struct world *w, const struct tp_scan_event *e);
-/* That image of the scan-out at this instant was written, from then on. */
-void record_tear(struct world *w, int64_t from);
+/* The image of this frame, which the scan-out of this instant shows, was written from then on. */
+void record_tear(struct world *w, uint64_t number, int64_t from);
 /* Of all that is left. */
 void record_rest(struct world *w);
 
@@ -341,9 +332,10 @@ void check_run(struct world *w);
 /* --- metrics.c --- */
 
 void start_metrics(struct world *w);
-void count_acquire(struct world *w, const struct frame *f, const struct tp_acquired *a);
+/* It is presented. */
+void count_acquire(struct world *w, const struct frame *f);
 void count_ready(struct world *w, const struct frame *f);
-void count_shown(struct world *w, const struct frame *f, uint64_t sequence);
+void count_shown(struct world *w, struct frame *f, uint64_t sequence);
 void finish_metrics(struct world *w);
 void free_metrics(struct world *w);
 

@@ -14,7 +14,7 @@ struct tp_oracle {
     uint64_t late;                  /* frames that stayed away longer than the cap wanted */
     double fps;                     /* as for a run */
     double stutter_ns;              /* how much two intervals in a row differ, in the mean */
-    struct tp_world_spread latency; /* start to first line; the mean and the quantiles */
+    struct tp_spread latency; /* start to first line; the mean and the quantiles */
 };
 
 /* For a fixed rate. What is left out at the start is as for a run. -EINVAL (INPUT): a variable

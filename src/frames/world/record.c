@@ -6,14 +6,19 @@ static bool is_watched(const struct world *w)
     return w->c->watch != NULL;
 }
 
-void record_frame(struct world *w, const struct frame *f)
+void make_record(const struct world *w, const struct frame *f, struct tp_frame_record *out)
 {
-    if (!is_watched(w))
-        return;
-    struct tp_world_frame out = {.number = f->number,
+    *out = (struct tp_frame_record){.number = f->number,
         .image = f->image,
         .repeats = f->repeats,
         .dropped = f->gone && f->line == NEVER,
+        .late = f->ready != NEVER && f->booked != NEVER && f->ready > f->booked,
+        .torn = f->tore,
+        .variable = w->scan.mode.slowest_mhz > 0,
+        .sequence = f->sequence,
+        .permitted = f->permitted,
+        .refresh_mhz = f->refresh_mhz > 0 ? f->refresh_mhz : w->scan.mode.refresh_mhz,
+        .cap_mhz = w->c->gate.mode != TP_GATE_OFF ? w->c->gate.cap_mhz : 0,
         .begin_ns = f->begin,
         .asked_ns = f->asked,
         .gate_ns = f->gate,
@@ -37,13 +42,22 @@ void record_frame(struct world *w, const struct frame *f)
         .line_ns = f->line,
         .released_ns = f->released,
         .told_ns = f->told};
-    w->c->watch->frame(w->c->watch->data, &out);
+}
+
+void record_frame(struct world *w, const struct frame *f)
+{
+    struct tp_frame_record out;
+    if (!is_watched(w))
+        return;
+    make_record(w, f, &out);
+    for (const struct tp_world_watch *k = w->c->watch; k; k = k->next)
+        k->frame(k->data, &out);
 }
 
 static void end_scan(struct world *w)
 {
-    if (w->reads.to_ns > 0)
-        w->c->watch->scan(w->c->watch->data, &w->reads);
+    for (const struct tp_world_watch *k = w->c->watch; k && w->reads.to_ns > 0; k = k->next)
+        k->scan(k->data, &w->reads);
 }
 
 void record_scan(struct world *w, const struct tp_scan_event *e)
@@ -52,7 +66,8 @@ void record_scan(struct world *w, const struct tp_scan_event *e)
         return;
     end_scan(w);
     const struct frame *f = frame_of(w, e->serial);
-    w->reads = (struct tp_world_scan){.sequence = e->sequence,
+    w->reads = (struct tp_refresh_record){.sequence = e->sequence,
+        .refresh_mhz = w->scan.mode.refresh_mhz,
         .latch_ns = e->time_ns - w->c->lead_ns,
         .from_ns = e->time_ns,
         .to_ns = e->end_ns,
@@ -61,9 +76,14 @@ void record_scan(struct world *w, const struct tp_scan_event *e)
         .torn_ns = NEVER};
 }
 
-void record_tear(struct world *w, int64_t from)
+void record_tear(struct world *w, uint64_t number, int64_t from)
 {
+    const struct tp_scan_mode *m = &w->scan.mode;
+    int64_t in = from - w->reads.from_ns, lasts = w->reads.to_ns - w->reads.from_ns;
+    struct frame *f = frame_at(w, number);
+    f->tore |= f->number == number;
     w->reads.torn_ns = from;
+    w->reads.torn_line = in > 0 && lasts > 0 ? (uint32_t)(in * m->active_lines / lasts) : 0;
 }
 
 void record_rest(struct world *w)

@@ -360,12 +360,13 @@ static void begin_reading(struct world *w, struct frame *f, const struct tp_scan
     struct image *m = &w->images[f->image];
     m->read_from = e->time_ns;
     m->read_to = e->end_ns;
+    m->read_frame = f->number;
     m->torn = m->write_to > e->time_ns || (e->fresh && f->torn);
     unlatched(w, e->serial);
     if (!m->torn)
         return;
     w->out->tears++;
-    record_tear(w, max_ns(m->write_from, f->latched));
+    record_tear(w, f->number, max_ns(m->write_from, f->latched));
     tell(w, "image %u is read, and the GPU writes it, or has since its latch", f->image);
     if (w->c->release)
         broken(w, "the panel read an image while the GPU wrote it");
@@ -394,9 +395,7 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
         begin_reading(w, f, e);
     if (f && e->fresh) {
         f->line = e->time_ns;
-        uint64_t repeats = w->out->repeats;
         count_shown(w, f, e->sequence);
-        f->repeats = w->out->repeats - repeats;
         push(w, w->now + HOP_NS, EVENT_SHOWN, f->number, 0);
     }
     s->sequence = e->sequence;

@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "frames/census/metrics.h"
 #include "frames/icd/slots.h"
 #include "frames/pace/pace.h"
 
 #define TP_WORLD_STORY 48u /* events that are told where an invariant broke */
 #define TP_WORLD_LINE 120u
-#define TP_WORLD_CADENCE 16u
 
 struct tp_world_cost {
     int64_t cpu_ns, gpu_ns;
@@ -82,47 +82,13 @@ enum tp_world_policy {
     TP_POLICY_DELAY,   /* a cap's interval after the last frame, wherever the refresh is */
 };
 
-/* What became of a frame: when it was so, not when somebody heard of it. Of the world's clock;
- * TP_WORLD_NEVER: it did not come to that. */
-#define TP_WORLD_NEVER INT64_MIN
-struct tp_world_frame {
-    uint64_t number; /* from 0 */
-    unsigned image;
-    bool dropped;        /* given up, and never shown */
-    uint64_t repeats;    /* refreshes before its first that should have shown it by the cap */
-    int64_t begin_ns;    /* the guest began it */
-    int64_t asked_ns;    /* an image was asked for */
-    int64_t gate_ns;     /* it was to start by the gate */
-    int64_t acquired_ns; /* it had its image */
-    int64_t slot_wait_ns, release_wait_ns, gate_wait_ns; /* what it waited for until then */
-    int64_t cpu_ns,
-        cpu_to_ns; /* the game's CPU works on it; a late guest's does so before it asks */
-    int64_t presented_ns, returned_ns;     /* the present was called, and returned */
-    int64_t elsewhere_ns, elsewhere_to_ns; /* a late guest's GPU renders, not into the image */
-    int64_t write_ns, ready_ns;            /* its GPU writes the image */
-    int64_t booked_ns;                     /* the latch that the gate wants it to be ready for */
-    int64_t committed_ns, composed_ns; /* it went to the compositor, and that was done with it */
-    int64_t published_ns;              /* it went to the panel */
-    int64_t latched_ns, line_ns;       /* the panel took it, and showed its first line */
-    int64_t released_ns; /* its fence signalled: the panel does not read it any more */
-    int64_t told_ns;     /* the guest had the note of that fence */
-};
-
-/* A scan-out of the panel. */
-struct tp_world_scan {
-    uint64_t sequence;
-    int64_t latch_ns, from_ns, to_ns; /* the latch for it, its first line, its last */
-    bool shows;
-    uint64_t frame;  /* where it shows one */
-    int64_t torn_ns; /* the frame's image was written, since its latch or while it is read */
-};
-
 /* Somebody who looks on. Frames come in their order, some 128 frames after they were begun, or at
  * the run's end; scan-outs come when the next one begins, or then. */
 struct tp_world_watch {
-    void (*frame)(void *data, const struct tp_world_frame *f);
-    void (*scan)(void *data, const struct tp_world_scan *s);
+    void (*frame)(void *data, const struct tp_frame_record *f);
+    void (*scan)(void *data, const struct tp_refresh_record *s);
     void *data;
+    const struct tp_world_watch *next; /* another one, or NULL */
 };
 
 struct tp_world_config {
@@ -157,11 +123,6 @@ void tp_world_defaults(struct tp_world_config *c);
 unsigned tp_world_images(const struct tp_world_config *c);
 int tp_world_check(const struct tp_world_config *c, struct tp_error *e);
 
-struct tp_world_spread {
-    int64_t p50_ns, p99_ns, max_ns;
-    double mean_ns, stddev_ns;
-};
-
 struct tp_world_result {
     uint64_t frames; /* distinct images shown */
     int64_t span_ns; /* from the first one's first line to the last one's */
@@ -170,8 +131,8 @@ struct tp_world_result {
     double on_vblank, spacing_tail;
     double
         in_period; /* share of frames that are ready within a refresh of when they were to start */
-    uint64_t cadence[TP_WORLD_CADENCE + 1];   /* the last: that many refreshes or more */
-    struct tp_world_spread interval, stutter, /* stutter: how much two intervals in a row differ */
+    uint64_t cadence[TP_CADENCE + 1];   /* the last: that many refreshes or more */
+    struct tp_spread interval, stutter, /* stutter: how much two intervals in a row differ */
         latency, acquire_wait, gate_to_start;
     double slot_wait_ns, release_wait_ns, gate_wait_ns; /* means */
     struct tp_slots_counts slots;
@@ -188,5 +149,9 @@ struct tp_world_result {
 
 /* 0: it ran, to its end or until an invariant broke. -EINVAL as tp_world_check. */
 int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e);
+
+/* What a run says in numbers, as play and report say it. */
+void tp_world_summary(const struct tp_world_config *c, const struct tp_world_result *r,
+    struct tp_summary *out);
 
 #endif

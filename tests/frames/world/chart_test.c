@@ -260,18 +260,18 @@ struct notes {
 
 static void in_order(int64_t a, int64_t b)
 {
-    if (a != TP_WORLD_NEVER && b != TP_WORLD_NEVER)
+    if (a != TP_NEVER && b != TP_NEVER)
         assert_true(a <= b);
 }
 
-static void on_frame(void *data, const struct tp_world_frame *f)
+static void on_frame(void *data, const struct tp_frame_record *f)
 {
     struct notes *n = data;
     assert_int_equal(f->number, n->frames++);
     assert_true(f->image < n->c->images);
     n->repeats += f->repeats;
     n->dropped += f->dropped;
-    n->shown += f->line_ns != TP_WORLD_NEVER;
+    n->shown += f->line_ns != TP_NEVER;
     in_order(f->asked_ns, f->acquired_ns);
     assert_true(f->slot_wait_ns + f->release_wait_ns + f->gate_wait_ns ==
         f->acquired_ns - f->asked_ns);
@@ -286,18 +286,18 @@ static void on_frame(void *data, const struct tp_world_frame *f)
     in_order(f->latched_ns, f->line_ns);
     in_order(f->line_ns, f->released_ns);
     in_order(f->line_ns, f->told_ns);
-    if (f->line_ns != TP_WORLD_NEVER)
+    if (f->line_ns != TP_NEVER)
         in_order(n->line, f->line_ns);
     n->line = f->line_ns;
 }
 
-static void on_scan(void *data, const struct tp_world_scan *s)
+static void on_scan(void *data, const struct tp_refresh_record *s)
 {
     struct notes *n = data;
     assert_true(n->scans++ == 0 || s->sequence == n->sequence + 1);
     n->sequence = s->sequence;
     assert_true(s->latch_ns < s->from_ns && s->from_ns < s->to_ns);
-    n->torn += s->torn_ns != TP_WORLD_NEVER;
+    n->torn += s->torn_ns != TP_NEVER;
 }
 
 static void go(struct tp_world_config c, struct notes *n, struct tp_world_result *r)

@@ -1,0 +1,235 @@
+#include "frames/census/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "frames/pace/cap.h"
+
+#define BIN_NS 10000
+#define BINS 200000u /* 2 s; the last: all longer */
+#define LEFT_OUT 10u /* frames at the start, which are in no share */
+#define GAP 1000000u /* refreshes: longer is a stop, not a stay */
+
+const char *const tp_counter_names[TP_COUNTERS] = {"unsafe", "release_waits", "release_timeouts",
+    "slot_waits", "notes.pending", "notes.final", "notes.lost", "notes.resynced"};
+
+struct histogram {
+    uint32_t *bins;
+    uint64_t n;
+    int64_t max;
+    double mean, squares;
+};
+
+struct phase {
+    tp_fine least, most;
+};
+
+struct tp_metrics {
+    struct histogram interval, stutter, latency, acquire_wait, gate_to_start;
+    double slot, release, gate;
+    uint64_t acquires, judged, on_vblank, tail;
+    int64_t first_line, last_line, last_interval;
+    uint64_t last_sequence;
+    struct phase off; /* of the cap's clock, as an outsider reads it */
+    struct tp_measures sums; /* but for what is divided in the end */
+};
+
+static void add(struct histogram *h, int64_t ns)
+{
+    int64_t bin = ns > 0 ? ns / BIN_NS : 0;
+    h->bins[bin < (int64_t)BINS ? bin : (int64_t)BINS - 1]++;
+    h->n++;
+    double off = (double)ns - h->mean; /* Welford's */
+    h->mean += off / (double)h->n;
+    h->squares += off * ((double)ns - h->mean);
+    if (ns > h->max)
+        h->max = ns;
+}
+
+static int64_t quantile(const struct histogram *h, double q)
+{
+    uint64_t rank = (uint64_t)((double)h->n * q), seen = 0;
+    for (unsigned i = 0; i < BINS; i++) {
+        seen += h->bins[i];
+        if (seen > rank) /* never above what there was */
+            return (int64_t)i * BIN_NS + BIN_NS / 2 < h->max ? (int64_t)i * BIN_NS + BIN_NS / 2
+                                                             : h->max;
+    }
+    return h->max;
+}
+
+static void spread(const struct histogram *h, struct tp_spread *out)
+{
+    *out = (struct tp_spread){.p50_ns = quantile(h, 0.5),
+        .p99_ns = quantile(h, 0.99),
+        .max_ns = h->max,
+        .mean_ns = h->mean,
+        .stddev_ns = h->n > 0 ? sqrt(h->squares / (double)h->n) : 0};
+}
+
+struct tp_metrics *tp_metrics_create(void)
+{
+    struct tp_metrics *m = tp_calloc(1, sizeof *m);
+    struct histogram *all[] = {
+        &m->interval, &m->stutter, &m->latency, &m->acquire_wait, &m->gate_to_start};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        all[i]->bins = tp_calloc(BINS, sizeof *all[i]->bins);
+    return m;
+}
+
+void tp_metrics_destroy(struct tp_metrics *m)
+{
+    if (!m)
+        return;
+    free(m->interval.bins);
+    free(m->stutter.bins);
+    free(m->latency.bins);
+    free(m->acquire_wait.bins);
+    free(m->gate_to_start.bins);
+    free(m);
+}
+
+void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f)
+{
+    if (f->number < LEFT_OUT)
+        return;
+    m->acquires++;
+    m->slot += (double)f->slot_wait_ns;
+    m->release += (double)f->release_wait_ns;
+    m->gate += (double)f->gate_wait_ns;
+    add(&m->acquire_wait, f->acquired_ns - f->asked_ns);
+    add(&m->gate_to_start, f->acquired_ns - f->gate_ns);
+}
+
+static tp_fine period_of(const struct tp_frame_record *f)
+{
+    return tp_fine_of(INT64_C(1000000000000)) / f->refresh_mhz;
+}
+
+/*
+ * From the last frame's refresh to the latest that the cap allows for this one, at least 1. A cap's
+ * clock that is no divisor of the refresh has some phase to it, of which an outsider knows no more
+ * than that all frames so far were right by it: off is how far the last frame's instant was from
+ * its refresh, at least and at most.
+ */
+static int64_t spacing(const struct tp_metrics *m, const struct tp_frame_record *f,
+    struct phase *off)
+{
+    tp_fine period = period_of(f);
+    off->most = 0;
+    if (f->cap_mhz == 0)
+        return 1;
+    unsigned n = tp_cap_lock(f->cap_mhz, tp_fine_ns(period));
+    if (n > 0)
+        return n;
+    tp_fine edge = period / 2 + period / 16;
+    *off = m->off;
+    if (off->most == 0) /* nothing is known */
+        *off = (struct phase){-edge, edge};
+    off->least += tp_cap_period(f->cap_mhz);
+    off->most += tp_cap_period(f->cap_mhz);
+    int64_t latest = (int64_t)((off->most + edge) / period);
+    return latest > 1 ? latest : 1;
+}
+
+/* What that frame has shown of the clock. */
+static void narrow(struct tp_metrics *m, tp_fine period, struct phase off, int64_t stay)
+{
+    tp_fine edge = period / 2 + period / 16;
+    m->off = (struct phase){0, 0};
+    if (off.most == 0)
+        return;
+    off.least -= stay * period;
+    off.most -= stay * period;
+    if (off.least > edge || off.most < -edge)
+        return; /* it was late, and begins anew */
+    off.least = off.least > -edge ? off.least : -edge;
+    off.most = off.most < edge ? off.most : edge;
+    if (off.most != 0)
+        m->off = off;
+}
+
+static void judge(
+    struct tp_metrics *m, const struct tp_frame_record *f, struct tp_shown_verdict *out)
+{
+    struct phase off = {0, 0};
+    tp_fine period = period_of(f);
+    int64_t at_most = spacing(m, f, &off), stay = (int64_t)(f->sequence - m->last_sequence);
+    uint64_t wanted = m->last_sequence + (uint64_t)at_most;
+    bool late = f->sequence > wanted;
+    *out = (struct tp_shown_verdict){
+        .judged = true, .wanted = wanted, .stay = stay, .repeats = late ? f->sequence - wanted : 0};
+    m->judged++;
+    m->on_vblank += !late || (int64_t)f->sequence <= f->permitted;
+    m->sums.late += late;
+    m->sums.repeats += out->repeats;
+    m->sums.cadence[stay < (int64_t)TP_CADENCE ? stay : (int64_t)TP_CADENCE]++;
+    m->tail += f->line_ns - m->last_line > at_most * tp_fine_ns(period) * 12 / 10;
+    narrow(m, period, off, stay);
+}
+
+/* What a record says of a rate is to be judged: a panel that has one, and goes on. */
+static bool is_judged(const struct tp_metrics *m, const struct tp_frame_record *f)
+{
+    return !f->variable && f->refresh_mhz > 0 && f->sequence > m->last_sequence &&
+        f->sequence - m->last_sequence <= GAP;
+}
+
+void tp_metrics_shown(
+    struct tp_metrics *m, const struct tp_frame_record *f, struct tp_shown_verdict *out)
+{
+    struct tp_shown_verdict verdict = {0};
+    if (m->sums.frames == 0)
+        m->first_line = f->line_ns;
+    if (m->sums.frames >= LEFT_OUT) {
+        int64_t interval = f->line_ns - m->last_line, change = interval - m->last_interval;
+        add(&m->interval, interval);
+        if (m->last_interval > 0)
+            add(&m->stutter, change < 0 ? -change : change);
+        m->last_interval = interval;
+        if (f->begin_ns != TP_NEVER)
+            add(&m->latency, f->line_ns - f->begin_ns);
+        if (is_judged(m, f))
+            judge(m, f, &verdict);
+    }
+    m->sums.frames++;
+    m->last_line = f->line_ns;
+    m->last_sequence = f->sequence;
+    if (out)
+        *out = verdict;
+}
+
+void tp_metrics_frame(struct tp_metrics *m, const struct tp_frame_record *f)
+{
+    if (f->presented_ns != TP_NEVER && f->asked_ns != TP_NEVER && f->acquired_ns != TP_NEVER &&
+        f->gate_ns != TP_NEVER)
+        tp_metrics_acquired(m, f);
+    if (f->line_ns != TP_NEVER)
+        tp_metrics_shown(m, f, NULL);
+    m->sums.drops += f->dropped;
+    m->sums.gate_late += f->late;
+}
+
+void tp_metrics_refresh(struct tp_metrics *m, const struct tp_refresh_record *r)
+{
+    m->sums.tears += r->torn_ns != TP_NEVER;
+    m->sums.async_tears += r->async_torn;
+}
+
+void tp_metrics_get(const struct tp_metrics *m, struct tp_measures *out)
+{
+    *out = m->sums;
+    out->span_ns = m->last_line - m->first_line;
+    spread(&m->interval, &out->interval);
+    spread(&m->stutter, &out->stutter);
+    spread(&m->latency, &out->latency);
+    spread(&m->acquire_wait, &out->acquire_wait);
+    spread(&m->gate_to_start, &out->gate_to_start);
+    out->on_vblank = m->judged > 0 ? (double)m->on_vblank / (double)m->judged : 1;
+    out->spacing_tail = m->judged > 0 ? (double)m->tail / (double)m->judged : 0;
+    double per = m->acquires > 0 ? 1.0 / (double)m->acquires : 0;
+    out->slot_wait_ns = m->slot * per;
+    out->release_wait_ns = m->release * per;
+    out->gate_wait_ns = m->gate * per;
+}

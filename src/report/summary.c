@@ -1,0 +1,171 @@
+#include "report/summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FAULT "fault."
+
+/* --- as JSON --- */
+
+static double ms(double ns)
+{
+    return ns / 1e6;
+}
+
+static json_t *spread(const struct tp_spread *s, bool max)
+{
+    json_t *j = json_pack("{s:f, s:f}", "p50", ms((double)s->p50_ns), "p99", ms((double)s->p99_ns));
+    if (max)
+        json_object_set_new(j, "max", json_real(ms((double)s->max_ns)));
+    return j;
+}
+
+static json_t *intervals(const struct tp_spread *s)
+{
+    json_t *j = spread(s, true);
+    json_object_set_new(j, "mean", json_real(ms(s->mean_ns)));
+    json_object_set_new(j, "stddev", json_real(ms(s->stddev_ns)));
+    return j;
+}
+
+static json_t *waits(const struct tp_measures *m)
+{
+    json_t *j = spread(&m->acquire_wait, true);
+    json_object_set_new(j, "slot", json_real(ms(m->slot_wait_ns)));
+    json_object_set_new(j, "release", json_real(ms(m->release_wait_ns)));
+    json_object_set_new(j, "gate", json_real(ms(m->gate_wait_ns)));
+    return j;
+}
+
+static json_t *cadence(const struct tp_measures *m)
+{
+    json_t *j = json_object();
+    for (unsigned i = 1; i <= TP_CADENCE; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "%u", i);
+        if (m->cadence[i] > 0)
+            json_object_set_new(j, name, json_integer((json_int_t)m->cadence[i]));
+    }
+    return j;
+}
+
+static json_t *faults(const struct tp_summary *s)
+{
+    json_t *j = json_object();
+    for (unsigned i = 0; i < s->n_faults; i++)
+        json_object_set_new(
+            j, s->faults[i].name, json_integer((json_int_t)s->faults[i].injected));
+    return j;
+}
+
+static json_t *notes(const uint64_t *counts)
+{
+    return json_pack("{s:I, s:I, s:I, s:I}", "pending", (json_int_t)counts[TP_COUNT_NOTES_PENDING],
+        "final", (json_int_t)counts[TP_COUNT_NOTES_FINAL], "lost",
+        (json_int_t)counts[TP_COUNT_NOTES_LOST], "resynced",
+        (json_int_t)counts[TP_COUNT_NOTES_RESYNCED]);
+}
+
+static void set_count(json_t *j, const char *name, uint64_t n)
+{
+    json_object_set_new(j, name, json_integer((json_int_t)n));
+}
+
+/* What only the game's side can tell. */
+static void set_guest(json_t *j, const struct tp_summary *s)
+{
+    static const char *const names[] = {"on_vblank", "latency_ms", "acquire_wait_ms",
+        "gate_to_start_ms", "gate_late", "unsafe", "release_waits", "release_timeouts",
+        "slot_waits"};
+    const struct tp_measures *m = &s->measures;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !s->has_guest; i++)
+        json_object_set_new(j, names[i], json_null());
+    if (!s->has_guest)
+        return;
+    json_object_set_new(j, "on_vblank", json_real(m->on_vblank));
+    json_object_set_new(j, "latency_ms", spread(&m->latency, false));
+    json_object_set_new(j, "acquire_wait_ms", waits(m));
+    json_object_set_new(j, "gate_to_start_ms", spread(&m->gate_to_start, true));
+    set_count(j, "gate_late", m->gate_late);
+    set_count(j, "unsafe", s->counts[TP_COUNT_UNSAFE]);
+    set_count(j, "release_waits", s->counts[TP_COUNT_RELEASE_WAITS]);
+    set_count(j, "release_timeouts", s->counts[TP_COUNT_RELEASE_TIMEOUTS]);
+    set_count(j, "slot_waits", s->counts[TP_COUNT_SLOT_WAITS]);
+}
+
+json_t *tp_summary_json(const struct tp_summary *s)
+{
+    const struct tp_measures *m = &s->measures;
+    double seconds = (double)m->span_ns / 1e9;
+    double fps = m->frames > 1 && m->span_ns > 0 ? (double)(m->frames - 1) / seconds : 0;
+    json_t *j = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "turnpike",
+        TP_VERSION, "schema", 1, "frames", (json_int_t)m->frames, "seconds", seconds, "fps", fps,
+        "spacing_tail", m->spacing_tail, "interval_ms", intervals(&m->interval), "cadence",
+        cadence(m), "notes", notes(s->counts), "faults", faults(s));
+    json_object_set_new(
+        j, "tears", s->has_tears ? json_integer((json_int_t)m->tears) : json_null());
+    set_count(j, "async_tears", m->async_tears);
+    set_count(j, "repeats", m->repeats);
+    set_count(j, "drops", m->drops);
+    set_guest(j, s);
+    return j;
+}
+
+/* --- from a capture --- */
+
+struct reading {
+    struct tp_summary *out;
+    struct tp_metrics *metrics;
+    unsigned guest;
+};
+
+static void on_frame(void *data, const struct tp_frame_record *f)
+{
+    struct reading *r = data;
+    if (f->guest != r->guest)
+        return;
+    r->out->has_guest |= f->acquired_ns != TP_NEVER;
+    tp_metrics_frame(r->metrics, f);
+}
+
+static void on_refresh(void *data, const struct tp_refresh_record *f)
+{
+    struct reading *r = data;
+    r->out->has_tears = true;
+    tp_metrics_refresh(r->metrics, f);
+}
+
+static void on_fault(struct tp_summary *s, const char *name, uint64_t value)
+{
+    unsigned i = 0;
+    while (i < s->n_faults && strcmp(s->faults[i].name, name) != 0)
+        i++;
+    if (i == TP_SUMMARY_FAULTS || strlen(name) >= sizeof s->faults[i].name)
+        return;
+    if (i == s->n_faults)
+        strcpy(s->faults[s->n_faults++].name, name);
+    s->faults[i].injected = value;
+}
+
+static void on_count(void *data, const char *name, uint64_t value)
+{
+    struct tp_summary *s = ((struct reading *)data)->out;
+    for (unsigned i = 0; i < TP_COUNTERS; i++)
+        if (strcmp(name, tp_counter_names[i]) == 0)
+            s->counts[i] = value;
+    if (strncmp(name, FAULT, strlen(FAULT)) == 0)
+        on_fault(s, name + strlen(FAULT), value);
+}
+
+int tp_summary_read(const char *path, unsigned guest, struct tp_summary *out,
+    struct tp_capture_found *found, struct tp_error *e)
+{
+    struct reading r = {.out = out, .metrics = tp_metrics_create(), .guest = guest};
+    struct tp_capture_sink sink = {
+        .frame = on_frame, .refresh = on_refresh, .count = on_count, .data = &r};
+    *out = (struct tp_summary){0};
+    int err = tp_capture_read(path, &sink, found, e);
+    tp_metrics_get(r.metrics, &out->measures);
+    tp_metrics_destroy(r.metrics);
+    return err;
+}
