@@ -168,7 +168,7 @@ static void check_sum(const struct tp_zip_view *z, struct tp_findings *f)
         if (__builtin_add_overflow(sum, z->entries[i].size_bytes, &sum))
             sum = UINT64_MAX;
     }
-    if (sum <= TP_ZIP_IMPORT_BYTES)
+    if (sum <= TP_ZIP_IMPORT_BYTES || tp_findings_has(f, TP_RULE_ZIP_BOMB))
         return;
     bool bomb = sum / BOMB_RATIO > z->len;
     tp_findings_add(f, bomb ? TP_RULE_ZIP_BOMB : TP_RULE_ZIP_TOO_LARGE, NULL, NULL,
