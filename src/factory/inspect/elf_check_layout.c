@@ -9,7 +9,7 @@
 #define ANDROID_RELR 0x6fffe000
 #define OFFICIAL_RELR 36 /* DT_RELR, which older elf.h lack */
 
-enum { PAGE_BYTES = 16384 };
+enum { SMALL_PAGE = 4096, LARGE_PAGE = 16384 };
 
 static bool has(const struct tp_elf_run *run, int64_t tag)
 {
@@ -22,10 +22,16 @@ static uint64_t value(const struct tp_elf_run *run, int64_t tag)
     return dyn ? dyn->d_un.d_val : 0;
 }
 
+/* A page of the file can be mapped where the segment is to be. */
+static bool fits_its_place(const GElf_Phdr *p, uint64_t page)
+{
+    return page <= 1 || (p->p_vaddr - p->p_offset) % page == 0;
+}
+
 static void check_segments(struct tp_elf_run *run)
 {
     const struct tp_elf *elf = run->elf;
-    bool writable_code = false, entry_lies = elf->entry != 0;
+    bool writable_code = false, entry_lies = elf->entry != 0, small_places = false;
     for (size_t i = 0; i < elf->n_segments; i++) {
         const GElf_Phdr *p = &elf->segments[i];
         if (p->p_type == PT_GNU_STACK && p->p_flags & PF_X)
@@ -33,6 +39,7 @@ static void check_segments(struct tp_elf_run *run)
                             "it asks for an executable stack");
         if (p->p_type != PT_LOAD)
             continue;
+        small_places |= !fits_its_place(p, LARGE_PAGE);
         writable_code |= (p->p_flags & (PF_W | PF_X)) == (PF_W | PF_X);
         if (elf->entry >= p->p_vaddr && elf->entry - p->p_vaddr < p->p_memsz)
             entry_lies = false;
@@ -43,10 +50,16 @@ static void check_segments(struct tp_elf_run *run)
     if (writable_code)
         tp_findings_add(run->findings, TP_RULE_ELF_WRITABLE_CODE, elf->where, NULL,
                         "a segment is writable and executable");
-    if (run->machine == EM_AARCH64 && !run->host && elf->load_align < PAGE_BYTES)
+    if (run->machine != EM_AARCH64 || run->host)
+        return;
+    if (elf->load_align < LARGE_PAGE)
         tp_findings_add(run->findings, TP_RULE_ELF_PAGE_SIZE, elf->where, NULL,
                         "its segments are aligned to %llu bytes, not to 16384 (16 KiB)",
                         (unsigned long long)elf->load_align);
+    else if (small_places)
+        tp_findings_add(
+            run->findings, TP_RULE_ELF_PAGE_SIZE, elf->where, NULL,
+            "its segments ask for 16 KiB, and their places in the file fit 4 KiB alone");
 }
 
 /* Segments and the dynamic section as a loader wants them. False: nothing further can be said. */
@@ -69,7 +82,8 @@ static bool is_whole(struct tp_elf_run *run)
             fault = "a segment is longer in the file than in memory";
         else if (p->p_align & (p->p_align - 1))
             fault = "a segment's alignment is no power of two";
-        else if (p->p_align > 1 && (p->p_vaddr - p->p_offset) % p->p_align)
+        else if (!fits_its_place(p,
+                                 run->bionic && p->p_align > SMALL_PAGE ? SMALL_PAGE : p->p_align))
             fault = "a segment's address and place in the file do not fit its alignment";
     }
     if (!loads)
