@@ -1,6 +1,6 @@
-/* Captures: the first byte says whether the rest is a file, or the inside of a block with a checksum
- * that is right, and how many bytes come at a time. What is read is written again, and reads the
- * same; the measures of it all harm nobody. */
+/* Captures: the first byte says whether the rest is a file, or the inside of a block with a
+ * checksum that is right, and how many bytes come at a time. What is read is written again, and
+ * reads the same; the measures of it all harm nobody. */
 #include <assert.h>
 #include <string.h>
 

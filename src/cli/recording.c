@@ -47,8 +47,8 @@ static void put_settings(struct tp_recorder *to, const struct tp_world_config *c
     tp_recorder_guest(to, 0, c->late_guest ? "late guest" : "early guest");
 }
 
-int tp_recording_begin(const char *path, struct tp_world_config *c, struct tp_recording **out,
-    struct tp_error *e)
+int tp_recording_begin(
+    const char *path, struct tp_world_config *c, struct tp_recording **out, struct tp_error *e)
 {
     struct tp_recording *rec = tp_calloc(1, sizeof *rec);
     int err = tp_recorder_create(path, &rec->capture, e);

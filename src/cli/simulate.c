@@ -451,7 +451,7 @@ const struct tp_command tp_command_simulate = {
         "                      compositor-stall, panel-off, refresh-switch, clock-jitter,\n"
         "                      slow-reader, fd-exhaustion, silent-fence, dvfs, all\n"
         "  --assert            status 1 where something tore\n"
-        "  --capture F         every frame and scan-out, in a compact file (docs/capture.md)\n"
+        "  --capture F         each frame and scan-out, in a compact file\n"
         "  --json F            the result as JSON ('-': standard output)\n"
         "  --chart F.svg       a picture of eight refreshes, game to panel\n"
         "  --chart-from N      the first frame in it (default: 150)\n"

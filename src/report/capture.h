@@ -14,10 +14,10 @@
 #include "frames/census/record.h"
 
 #define TP_CAPTURE_VERSION 1u
-#define TP_CAPTURE_HEADER 16u /* bytes of a file, and of a block, before what is in them */
-#define TP_CAPTURE_ROOM 16384u /* of a block that is written, with its header */
+#define TP_CAPTURE_HEADER 16u   /* bytes of a file, and of a block, before what is in them */
+#define TP_CAPTURE_ROOM 16384u  /* of a block that is written, with its header */
 #define TP_CAPTURE_INSTANTS 20u /* of a frame */
-#define TP_CAPTURE_NAME 63u /* bytes of the longest name */
+#define TP_CAPTURE_NAME 63u     /* bytes of the longest name */
 #define TP_CAPTURE_VALUE 255u
 
 /* --- blocks --- */
@@ -70,9 +70,8 @@ int tp_recorder_create(const char *path, struct tp_recorder **out, struct tp_err
 /* These keep what they are given until a block is full; the first error stays until the end. */
 void tp_recorder_frame(struct tp_recorder *c, const struct tp_frame_record *f);
 void tp_recorder_refresh(struct tp_recorder *c, const struct tp_refresh_record *r);
-void tp_recorder_setting(
-    struct tp_recorder *c, int64_t at_ns, const char *name, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void tp_recorder_setting(struct tp_recorder *c, int64_t at_ns, const char *name, const char *fmt,
+    ...) __attribute__((format(printf, 4, 5)));
 void tp_recorder_guest(struct tp_recorder *c, unsigned guest, const char *name);
 void tp_recorder_count(struct tp_recorder *c, const char *name, uint64_t value);
 /* What is kept goes to the file: for a program that may be killed, once a second or so. */

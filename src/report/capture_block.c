@@ -4,7 +4,8 @@
 
 #include "report/capture_internal.h"
 
-#define RECORD_ROOM 512u /* above what the longest one takes: 30 numbers of 10 bytes, or two texts */
+#define RECORD_ROOM                                                                                \
+    512u /* above what the longest one takes: 30 numbers of 10 bytes, or two texts */
 
 struct record {
     uint8_t bytes[RECORD_ROOM];
@@ -97,8 +98,9 @@ bool tp_block_frame(struct tp_capture_block *b, const struct tp_frame_record *f)
     struct record r = {.n = 0};
     struct tp_capture_last last = b->last;
     const int64_t waits[] = {f->slot_wait_ns, f->release_wait_ns, f->gate_wait_ns};
-    put(&r, (f->dropped ? FRAME_DROPPED : 0) | (f->late ? FRAME_LATE : 0) |
-            (f->torn ? FRAME_TORN : 0) | (f->variable ? FRAME_VARIABLE : 0));
+    put(&r,
+        (f->dropped ? FRAME_DROPPED : 0) | (f->late ? FRAME_LATE : 0) | (f->torn ? FRAME_TORN : 0) |
+            (f->variable ? FRAME_VARIABLE : 0));
     put(&r, f->guest);
     put_off(&r, f->number, last.frame.number + 1);
     put(&r, f->image);
@@ -133,7 +135,8 @@ bool tp_block_refresh(struct tp_capture_block *b, const struct tp_refresh_record
     bool torn = f->torn_ns != TP_NEVER;
     uint64_t from = (uint64_t)f->from_ns, step = from - last.refresh.from;
     uint64_t lead = from - (uint64_t)f->latch_ns, lasts = (uint64_t)f->to_ns - from;
-    put(&r, (f->shows ? REFRESH_SHOWS : 0) | (f->async_torn ? REFRESH_ASYNC : 0) |
+    put(&r,
+        (f->shows ? REFRESH_SHOWS : 0) | (f->async_torn ? REFRESH_ASYNC : 0) |
             (torn ? REFRESH_TORN : 0));
     put_off(&r, f->sequence, last.refresh.sequence + 1);
     put_off(&r, step, last.refresh.step);
@@ -161,7 +164,8 @@ bool tp_block_refresh(struct tp_capture_block *b, const struct tp_refresh_record
     return true;
 }
 
-bool tp_block_setting(struct tp_capture_block *b, int64_t at_ns, const char *name, const char *value)
+bool tp_block_setting(
+    struct tp_capture_block *b, int64_t at_ns, const char *name, const char *value)
 {
     struct record r = {.n = 0};
     put(&r, (uint64_t)at_ns);

@@ -114,8 +114,7 @@ static bool frame(struct cursor *c, struct tp_capture_last *last, const struct t
     return !c->bad;
 }
 
-static bool refresh(
-    struct cursor *c, struct tp_capture_last *last, const struct tp_capture_sink *s)
+static bool refresh(struct cursor *c, struct tp_capture_last *last, const struct tp_capture_sink *s)
 {
     struct tp_refresh_record r = {.torn_ns = TP_NEVER};
     uint64_t flags = take(c);
@@ -199,8 +198,8 @@ static bool record(uint64_t type, struct cursor *c, struct tp_capture_last *last
     return true;
 }
 
-bool capture_decode(const uint8_t *bytes, size_t n, const struct tp_capture_sink *s,
-    struct tp_capture_found *found)
+bool capture_decode(
+    const uint8_t *bytes, size_t n, const struct tp_capture_sink *s, struct tp_capture_found *found)
 {
     struct tp_capture_last last = {0};
     struct cursor c = {.at = bytes, .left = n};

@@ -8,8 +8,8 @@
 
 #define CAPTURE_MAGIC "TPCAP\r\n\x1a" /* 8 bytes, which a transfer as text spoils */
 #define CAPTURE_MAGIC_BYTES 8u
-#define BLOCK_MARK 0x4b4c4254u /* "TBLK" */
-#define BLOCK_MOST 65536u      /* bytes of a block's records */
+#define BLOCK_MARK 0x4b4c4254u          /* "TBLK" */
+#define BLOCK_MOST 65536u               /* bytes of a block's records */
 #define INSTANT_MOST (INT64_C(1) << 60) /* so far from 0 may an instant be, and a number */
 
 enum record_type {

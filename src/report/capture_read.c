@@ -46,8 +46,8 @@ static int check_header(const struct tp_capture_reader *r, const char *name, str
         return tp_fail(e, TP_STATUS_INPUT, -EPROTO, name,
             "make one with turnpike simulate --capture; one that was sent as text is spoilt",
             "this is no capture");
-    uint32_t version = r->n < TP_CAPTURE_HEADER ? TP_CAPTURE_VERSION
-                                                : get_u32(r->bytes + CAPTURE_MAGIC_BYTES);
+    uint32_t version =
+        r->n < TP_CAPTURE_HEADER ? TP_CAPTURE_VERSION : get_u32(r->bytes + CAPTURE_MAGIC_BYTES);
     if (version != TP_CAPTURE_VERSION)
         return tp_fail(e, TP_STATUS_INPUT, -EPROTONOSUPPORT, name,
             "read it with the turnpike that made it, or a later one",
@@ -67,8 +67,7 @@ static void take_block(struct tp_capture_reader *r)
     uLong sum = crc32(crc32(0, NULL, 0), r->bytes + 4, 8);
     sum = crc32(sum, r->bytes + TP_CAPTURE_HEADER, (uInt)length);
     bool whole = (uint32_t)sum == get_u32(r->bytes + 12);
-    whole = whole &&
-        capture_decode(r->bytes + TP_CAPTURE_HEADER, length, &r->sink, &r->found);
+    whole = whole && capture_decode(r->bytes + TP_CAPTURE_HEADER, length, &r->sink, &r->found);
     r->found.blocks += whole;
     r->found.damaged += !whole;
 }
@@ -97,8 +96,8 @@ static int take_head(struct tp_capture_reader *r, const char *name, struct tp_er
     return 0;
 }
 
-int tp_capture_push(struct tp_capture_reader *r, const void *bytes, size_t n, const char *name,
-    struct tp_error *e)
+int tp_capture_push(
+    struct tp_capture_reader *r, const void *bytes, size_t n, const char *name, struct tp_error *e)
 {
     const uint8_t *at = bytes;
     while (n > 0 && r->err == 0 && !r->found.lost) {
@@ -124,8 +123,7 @@ int tp_capture_push(struct tp_capture_reader *r, const void *bytes, size_t n, co
 void tp_capture_end(struct tp_capture_reader *r, struct tp_capture_found *out)
 {
     if (r->err == 0 && !r->found.lost && r->has_header && r->n > TP_CAPTURE_HEADER)
-        capture_decode(
-            r->bytes + TP_CAPTURE_HEADER, r->n - TP_CAPTURE_HEADER, &r->sink, &r->found);
+        capture_decode(r->bytes + TP_CAPTURE_HEADER, r->n - TP_CAPTURE_HEADER, &r->sink, &r->found);
     r->n = 0;
     *out = r->found;
 }

@@ -25,9 +25,9 @@ struct tp_capture_sink {
 struct tp_capture_found {
     uint64_t blocks, records; /* whole ones */
     uint64_t unknown;         /* of these records: of types that a later version has */
-    uint64_t damaged;         /* blocks that are not what was written; what follows in them is left out */
-    bool lost;                /* behind such a one no other could be found */
-    bool ended;               /* to the end of the run: nothing was cut off */
+    uint64_t damaged; /* blocks that are not what was written; what follows in them is left out */
+    bool lost;        /* behind such a one no other could be found */
+    bool ended;       /* to the end of the run: nothing was cut off */
 };
 
 struct tp_capture_reader;
@@ -38,8 +38,8 @@ struct tp_capture_reader *tp_capture_reader_create(const struct tp_capture_sink 
 void tp_capture_reader_destroy(struct tp_capture_reader *r);
 /* The file's next bytes. -EPROTO: this is no capture; -EPROTONOSUPPORT: it is of a later version.
  * After an error nothing more is taken. name: for errors. */
-int tp_capture_push(struct tp_capture_reader *r, const void *bytes, size_t n, const char *name,
-    struct tp_error *e);
+int tp_capture_push(
+    struct tp_capture_reader *r, const void *bytes, size_t n, const char *name, struct tp_error *e);
 /* There are no more: of a block that was cut, tells the records that are whole. */
 void tp_capture_end(struct tp_capture_reader *r, struct tp_capture_found *out);
 

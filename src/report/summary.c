@@ -53,8 +53,7 @@ static json_t *faults(const struct tp_summary *s)
 {
     json_t *j = json_object();
     for (unsigned i = 0; i < s->n_faults; i++)
-        json_object_set_new(
-            j, s->faults[i].name, json_integer((json_int_t)s->faults[i].injected));
+        json_object_set_new(j, s->faults[i].name, json_integer((json_int_t)s->faults[i].injected));
     return j;
 }
 

@@ -1,4 +1,5 @@
-/* The one object that simulate, play and report write as JSON, and how it comes out of a capture. */
+/* The one object that simulate, play and report write as JSON, and how it comes out of a capture.
+ */
 #ifndef TP_REPORT_SUMMARY_H
 #define TP_REPORT_SUMMARY_H
 

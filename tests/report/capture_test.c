@@ -36,7 +36,7 @@ struct heard {
         count[TP_CAPTURE_NAME + 1];
     int64_t setting_ns;
     uint64_t value;
-    uint64_t digest; /* of everything, in order */
+    uint64_t digest;          /* of everything, in order */
     uint64_t after[4 * KEPT]; /* the digest after each */
     unsigned n;
 };
@@ -202,8 +202,8 @@ static void numbers_of_any_size_come_back(void **state)
     (void)state;
     struct tp_capture_block b;
     struct tp_capture_found found;
-    struct tp_frame_record f[4] = {frame_at(0, 0), frame_at(UINT64_MAX, BOUND), frame_at(1, -BOUND),
-        frame_at(2, TP_NEVER)};
+    struct tp_frame_record f[4] = {
+        frame_at(0, 0), frame_at(UINT64_MAX, BOUND), frame_at(1, -BOUND), frame_at(2, TP_NEVER)};
     f[1].guest = f[1].image = UINT16_MAX;
     f[1].dropped = f[1].late = f[1].torn = f[1].variable = true;
     f[1].repeats = UINT64_MAX;
@@ -482,16 +482,15 @@ static void hostile_records_are_refused(void **state)
         const char *bytes;
         size_t n;
     } of[] = {
-        {"\0\0\0\0", 4},                                     /* zeros */
-        {"\x05\x7f\x01n", 4},                                /* longer than its block */
-        {"\x05\x03\x7fnn", 5},                               /* a text longer than its record */
+        {"\0\0\0\0", 4},                                      /* zeros */
+        {"\x05\x7f\x01n", 4},                                 /* longer than its block */
+        {"\x05\x03\x7fnn", 5},                                /* a text longer than its record */
         {"\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11}, /* a length of 2^64 - 1 */
         {"\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11}, /* a number of 65 bits */
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11}, /* one that does not end */
-        {"\x05\x01", 2},
-        {"\x03\x01\x00", 3},                                        /* half a frame */
+        {"\x05\x01", 2}, {"\x03\x01\x00", 3},                 /* half a frame */
         {"\x01\x0c\xff\xff\xff\xff\xff\xff\xff\xff\x7f\x01n\x00", 14}, /* an instant too far */
-        {"\x02\x04\xff\xff\x7f\x00", 6},                            /* no such guest */
+        {"\x02\x04\xff\xff\x7f\x00", 6},                               /* no such guest */
     };
     for (unsigned i = 0; i < sizeof of / sizeof *of; i++) {
         struct tp_capture_block b;

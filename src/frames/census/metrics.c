@@ -31,7 +31,7 @@ struct tp_metrics {
     uint64_t acquires, judged, on_vblank, tail;
     int64_t first_line, last_line, last_interval;
     uint64_t last_sequence;
-    struct phase off; /* of the cap's clock, as an outsider reads it */
+    struct phase off;        /* of the cap's clock, as an outsider reads it */
     struct tp_measures sums; /* but for what is divided in the end */
 };
 
@@ -113,8 +113,8 @@ static tp_fine period_of(const struct tp_frame_record *f)
  * than that all frames so far were right by it: off is how far the last frame's instant was from
  * its refresh, at least and at most.
  */
-static int64_t spacing(const struct tp_metrics *m, const struct tp_frame_record *f,
-    struct phase *off)
+static int64_t spacing(
+    const struct tp_metrics *m, const struct tp_frame_record *f, struct phase *off)
 {
     tp_fine period = period_of(f);
     off->most = 0;

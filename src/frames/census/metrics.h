@@ -42,10 +42,10 @@ void tp_metrics_destroy(struct tp_metrics *m);
 void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f);
 
 struct tp_shown_verdict {
-    bool judged;                /* else the rest is 0 */
-    uint64_t wanted;            /* the latest refresh that the cap allows for it */
-    int64_t stay;               /* refreshes for which the frame before it stayed */
-    uint64_t repeats;           /* refreshes behind wanted */
+    bool judged;      /* else the rest is 0 */
+    uint64_t wanted;  /* the latest refresh that the cap allows for it */
+    int64_t stay;     /* refreshes for which the frame before it stayed */
+    uint64_t repeats; /* refreshes behind wanted */
 };
 /* A frame that was shown: begin, line, sequence, permitted and the rates are looked at. out may be
  * NULL. */
@@ -61,8 +61,8 @@ void tp_metrics_get(const struct tp_metrics *m, struct tp_measures *out);
 /* Everything that simulate, play and report say in numbers. */
 struct tp_summary {
     struct tp_measures measures;
-    bool has_tears;  /* somebody looked */
-    bool has_guest;  /* what only the game's side knows is known */
+    bool has_tears; /* somebody looked */
+    bool has_guest; /* what only the game's side knows is known */
     uint64_t counts[TP_COUNTERS];
     struct tp_summary_fault {
         char name[TP_SUMMARY_NAME];

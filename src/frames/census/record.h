@@ -15,19 +15,19 @@
 struct tp_frame_record {
     uint64_t number; /* from 0, of its guest */
     unsigned guest, image;
-    bool dropped;        /* given up, and never shown */
-    bool late;           /* ready after the latch that was booked at its acquire */
-    bool torn;           /* its image was written while the panel had it */
-    bool variable;       /* the panel has no fixed rate */
-    uint64_t repeats;    /* refreshes before its first that should have shown it by the cap */
-    uint64_t sequence;   /* the refresh that first showed it; counts where line_ns does */
-    int64_t permitted;   /* the first refresh that could have, had it waited for nothing but what it
-                            had to; as sequence */
-    uint32_t refresh_mhz, cap_mhz; /* that held for it; cap 0: none */
-    int64_t begin_ns;    /* the guest began it */
-    int64_t asked_ns;    /* an image was asked for */
-    int64_t gate_ns;     /* it was to start by the gate */
-    int64_t acquired_ns; /* it had its image */
+    bool dropped;      /* given up, and never shown */
+    bool late;         /* ready after the latch that was booked at its acquire */
+    bool torn;         /* its image was written while the panel had it */
+    bool variable;     /* the panel has no fixed rate */
+    uint64_t repeats;  /* refreshes before its first that should have shown it by the cap */
+    uint64_t sequence; /* the refresh that first showed it; counts where line_ns does */
+    int64_t permitted; /* the first refresh that could have, had it waited for nothing but what it
+                          had to; as sequence */
+    uint32_t refresh_mhz, cap_mhz;                       /* that held for it; cap 0: none */
+    int64_t begin_ns;                                    /* the guest began it */
+    int64_t asked_ns;                                    /* an image was asked for */
+    int64_t gate_ns;                                     /* it was to start by the gate */
+    int64_t acquired_ns;                                 /* it had its image */
     int64_t slot_wait_ns, release_wait_ns, gate_wait_ns; /* what it waited for until then */
     int64_t cpu_ns,
         cpu_to_ns; /* the game's CPU works on it; a late guest's does so before it asks */

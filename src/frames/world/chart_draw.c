@@ -15,7 +15,7 @@
 #define BAR 2200
 #define LANE 3200
 #define HALF 1200 /* of an image's */
-#define THIN 20 /* what is not as wide is nothing: a message takes its time */
+#define THIN 20   /* what is not as wide is nothing: a message takes its time */
 #define GAP 200   /* between them */
 #define IMAGE (2 * HALF + GAP)
 
@@ -168,9 +168,8 @@ static void draw_waits(struct chart *d, const struct tp_frame_record *f)
         "the GPU writes this image");
     bar(d, hue(f->number, false), f->ready_ns, latch, below - GAP, GAP, f->number,
         "done; waits for the panel");
-    bar(d, hue(f->number, true), f->latched_ns,
-        f->line_ns != TP_NEVER ? f->line_ns : over, below, HALF, f->number,
-        "the panel has this image, and will show it");
+    bar(d, hue(f->number, true), f->latched_ns, f->line_ns != TP_NEVER ? f->line_ns : over, below,
+        HALF, f->number, "the panel has this image, and will show it");
 }
 
 /* What is read lies above what waits: without fences both may be at the same time. */

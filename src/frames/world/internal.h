@@ -198,10 +198,10 @@ struct world {
     bool paced;  /* by the gate, and not late on purpose */
     bool fits;   /* and each frame has all that it needs */
     struct watch watch;
-    int64_t slowest_ns;         /* refresh so far */
-    tp_fine clock;              /* a cap's, of the last frame; 0: none yet */
+    int64_t slowest_ns;             /* refresh so far */
+    tp_fine clock;                  /* a cap's, of the last frame; 0: none yet */
     struct tp_refresh_record reads; /* the scan-out that goes on; for who looks on */
-    int64_t policy_start;       /* of the last frame by a policy, and the refresh then */
+    int64_t policy_start;           /* of the last frame by a policy, and the refresh then */
     uint64_t policy_refresh;
 };
 

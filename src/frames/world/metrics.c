@@ -122,8 +122,8 @@ void tp_world_summary(
             [TP_COUNT_SLOT_WAITS] = s->slot_waits,
             [TP_COUNT_NOTES_PENDING] = s->pending,
             [TP_COUNT_NOTES_FINAL] = s->final,
-            [TP_COUNT_NOTES_LOST] = s->lost + r->injected[TP_FAULT_LOST_NOTE] +
-                r->injected[TP_FAULT_TRUNCATED_FDS],
+            [TP_COUNT_NOTES_LOST] =
+                s->lost + r->injected[TP_FAULT_LOST_NOTE] + r->injected[TP_FAULT_TRUNCATED_FDS],
             [TP_COUNT_NOTES_RESYNCED] = s->resynced}};
     measures(r, &out->measures);
     for (unsigned i = 0; i < TP_FAULTS; i++)

@@ -11,9 +11,9 @@
 
 struct tp_oracle {
     uint64_t frames;
-    uint64_t late;                  /* frames that stayed away longer than the cap wanted */
-    double fps;                     /* as for a run */
-    double stutter_ns;              /* how much two intervals in a row differ, in the mean */
+    uint64_t late;            /* frames that stayed away longer than the cap wanted */
+    double fps;               /* as for a run */
+    double stutter_ns;        /* how much two intervals in a row differ, in the mean */
     struct tp_spread latency; /* start to first line; the mean and the quantiles */
 };
 

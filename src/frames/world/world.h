@@ -151,7 +151,7 @@ struct tp_world_result {
 int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e);
 
 /* What a run says in numbers, as play and report say it. */
-void tp_world_summary(const struct tp_world_config *c, const struct tp_world_result *r,
-    struct tp_summary *out);
+void tp_world_summary(
+    const struct tp_world_config *c, const struct tp_world_result *r, struct tp_summary *out);
 
 #endif

@@ -66,8 +66,7 @@ static void on_start(void *data, const char *name, const char **attributes)
     s->titles += strcmp(name, "title") == 0 || strcmp(name, "desc") == 0;
     s->reads = strcmp(name, "text") == 0;
     if (strcmp(name, "rect") == 0) {
-        double x = atof(attribute(attributes, "x")),
-               to = x + atof(attribute(attributes, "width"));
+        double x = atof(attribute(attributes, "x")), to = x + atof(attribute(attributes, "width"));
         s->left = x < s->left ? x : s->left;
         s->right = to > s->right ? to : s->right;
     }
@@ -273,8 +272,8 @@ static void on_frame(void *data, const struct tp_frame_record *f)
     n->dropped += f->dropped;
     n->shown += f->line_ns != TP_NEVER;
     in_order(f->asked_ns, f->acquired_ns);
-    assert_true(f->slot_wait_ns + f->release_wait_ns + f->gate_wait_ns ==
-        f->acquired_ns - f->asked_ns);
+    assert_true(
+        f->slot_wait_ns + f->release_wait_ns + f->gate_wait_ns == f->acquired_ns - f->asked_ns);
     in_order(f->acquired_ns, f->presented_ns);
     in_order(f->cpu_ns, f->cpu_to_ns);
     in_order(f->presented_ns, f->write_ns);
