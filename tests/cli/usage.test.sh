@@ -62,6 +62,12 @@ refused 2 'patch a8xx-gpus needs gmem-off-per-gpu' patch mesa --target host --wi
 refused 2 '--revert goes alone' patch mesa --revert --check
 refused 2 'nothing to revert' patch mesa --revert
 refused 2 '1.edit:7' patch mesa --patches patches
+refused 2 'give a range' notes
+refused 2 'end of the range' notes --from 25.0.6
+refused 2 'android or linux' notes --next-version windows
+refused 2 'goes alone' notes --next-version linux --to 1
+refused 2 'one argument too many' notes --from 1.0 --to 1.1 x
+refused 2 'is no JSON' notes --summary mesa/VERSION
 refused 2 'folder of patches cannot be read' patch mesa --patches nowhere
 refused 2 'no patch in this folder' patch mesa --patches empty
 refused 2 '--variants is b, p or b,p' build --variants b,q
@@ -77,7 +83,7 @@ check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in "" build chips inspect patch play prove serve simulate; do
+for command in "" build chips inspect notes patch play prove serve simulate; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0
