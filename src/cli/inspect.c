@@ -48,7 +48,8 @@ static int parse(int argc, char **argv, struct arguments *a)
         if (c == 'i' && parse_importer(optarg, a))
             return TP_STATUS_INPUT;
         if (c == 'a' && (!tp_parse_number(&at, MAX_API, &api) || *at || !api))
-            return tp_cli_usage(cmd, "--api is Android's API level, 29 for Android 10, not '%s'", optarg);
+            return tp_cli_usage(
+                cmd, "--api is Android's API level, 29 for Android 10, not '%s'", optarg);
         if (c == 'a')
             a->api = (int)api;
         else if (c == 'j')
@@ -75,12 +76,12 @@ static void ask(const struct arguments *a, struct tp_cli_inspection *i)
             continue;
         struct tp_cli_answer *answer = &i->answers[i->n_answers++];
         answer->importer = importer;
-        answer->outcome = tp_importer_ask(importer, &i->found.contents, &i->found.findings, a->api,
-                                          &answer->why);
+        answer->outcome =
+            tp_importer_ask(importer, &i->found.contents, &i->found.findings, a->api, &answer->why);
         taken = taken && answer->outcome == TP_OUTCOME_TAKES;
     }
     i->ok = !tp_findings_count(&i->found.findings, TP_SEVERITY_ERROR) &&
-            (taken || !(a->all || a->importer));
+        (taken || !(a->all || a->importer));
 }
 
 static void finish(struct tp_cli_inspection *i)
@@ -140,7 +141,7 @@ static int check_json(const struct arguments *a, char **files, int n, struct tp_
     for (int k = 0; k < n; k++) {
         if (tp_is_same_file(a->json, files[k]))
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, a->json, "name another file",
-                           "--json would write over what is inspected");
+                "--json would write over what is inspected");
     }
     return tp_try_write(a->json, e);
 }
@@ -169,27 +170,34 @@ static int run(int argc, char **argv)
 }
 
 static const struct option options[] = {
-    {"importer", required_argument, NULL, 'i'}, {"api", required_argument, NULL, 'a'},
-    {"json", required_argument, NULL, 'j'},     {"help", no_argument, NULL, 'h'},
+    {"importer", required_argument, NULL, 'i'},
+    {"api", required_argument, NULL, 'a'},
+    {"json", required_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
     {0},
 };
 
 const struct tp_command tp_command_inspect = {
     .name = "inspect",
     .summary = "say what is wrong with an archive or a driver, and which apps take it",
-    .help = "usage: turnpike inspect FILE.zip|FILE.so ... [OPTIONS]\n\n"
-            "Looks at any driver archive or library, turnpike's or not: the zip, its meta.json, the\n"
-            "library's ELF rules, on which Android it loads, and what each app's importer makes of it.\n"
-            "Each finding has a name, what is wrong, why it matters where, and what to do. Nothing of\n"
-            "the file is run or unpacked to disk.\n\n"
-            "  --importer NAME  answer as this app does: exit status 1 where it does not take it. all,\n"
-            "                   adrenotools, gamenative, winlator, winnative, strato, rpcsx, dolphin,\n"
-            "                   yuzu, citra, ppsspp, vita3k, micewine, or a relative (eden, azahar, …)\n"
-            "  --api N          for a phone with this API level (29 is Android 10)\n"
-            "  --json FILE      the report as JSON; - for standard output\n\n"
-            "docs/archives.md lists every finding, and what each importer wants.\n\n"
-            "Exit status: 0 nothing is wrong, 1 something is, or an importer asked for does not take it,\n"
-            "2 wrong usage, or a file cannot be read.\n",
+    .help =
+        "usage: turnpike inspect FILE.zip|FILE.so ... [OPTIONS]\n\n"
+        "Looks at any driver archive or library, turnpike's or not: the zip, its meta.json, the\n"
+        "library's ELF rules, on which Android it loads, and what each app's importer makes of "
+        "it.\n"
+        "Each finding has a name, what is wrong, why it matters where, and what to do. Nothing of\n"
+        "the file is run or unpacked to disk.\n\n"
+        "  --importer NAME  answer as this app does: exit status 1 where it does not take it. "
+        "all,\n"
+        "                   adrenotools, gamenative, winlator, winnative, strato, rpcsx, dolphin,\n"
+        "                   yuzu, citra, ppsspp, vita3k, micewine, or a relative (eden, azahar, "
+        "…)\n"
+        "  --api N          for a phone with this API level (29 is Android 10)\n"
+        "  --json FILE      the report as JSON; - for standard output\n\n"
+        "docs/archives.md lists every finding, and what each importer wants.\n\n"
+        "Exit status: 0 nothing is wrong, 1 something is, or an importer asked for does not take "
+        "it,\n"
+        "2 wrong usage, or a file cannot be read.\n",
     .options = options,
     .run = run,
 };

@@ -29,23 +29,21 @@ json_t *tp_cli_inspection_json(const struct tp_cli_inspection *i)
     const struct tp_contents *c = &i->found.contents;
     json_t *findings = json_array(), *importers = json_array();
     for (size_t k = 0; k < f->n; k++)
-        json_array_append_new(
-            findings, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", tp_rule_of(f->list[k].rule)->id,
-                                "severity", tp_severity_name(f->list[k].severity), "where",
-                                f->list[k].where, "text", f->list[k].text, "fix", f->list[k].fix));
+        json_array_append_new(findings,
+            json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", tp_rule_of(f->list[k].rule)->id,
+                "severity", tp_severity_name(f->list[k].severity), "where", f->list[k].where,
+                "text", f->list[k].text, "fix", f->list[k].fix));
     for (size_t k = 0; k < i->n_answers; k++)
-        json_array_append_new(
-            importers,
+        json_array_append_new(importers,
             json_pack("{s:s, s:b, s:s, s:s}", "name", i->answers[k].importer->name, "accepts",
-                      i->answers[k].outcome == TP_OUTCOME_TAKES, "outcome",
-                      tp_outcome_name(i->answers[k].outcome), "why", i->answers[k].why));
+                i->answers[k].outcome == TP_OUTCOME_TAKES, "outcome",
+                tp_outcome_name(i->answers[k].outcome), "why", i->answers[k].why));
     char *file = tp_printable(i->file);
-    json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s}", "file", file, "ok",
-                          i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "importers",
-                          importers, "patches", patch_ids(&c->facts), "min_api", min_api(c), "name",
-                          tp_json_text(c->meta, "name"), "driver_version",
-                          tp_json_text(c->meta, "driverVersion"), "glibc", c->facts.glibc, "build_id",
-                          c->facts.build_id);
+    json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s}", "file", file,
+        "ok", i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "importers", importers,
+        "patches", patch_ids(&c->facts), "min_api", min_api(c), "name",
+        tp_json_text(c->meta, "name"), "driver_version", tp_json_text(c->meta, "driverVersion"),
+        "glibc", c->facts.glibc, "build_id", c->facts.build_id);
     free(file);
     return j;
 }
@@ -99,17 +97,18 @@ static void print_verdict(const struct tp_cli_inspection *i, bool colours)
     printf("%s: ", file);
     free(file);
     if (errors)
-        printf("%s%zu thing%s wrong with it%s", on(colours, BAD), errors, errors == 1 ? " is" : "s are",
-               off(colours));
+        printf("%s%zu thing%s wrong with it%s", on(colours, BAD), errors,
+            errors == 1 ? " is" : "s are", off(colours));
     else if (!i->ok)
         printf("%snot every app asked takes it%s", on(colours, BAD), off(colours));
     else if (warnings)
-        printf("%sgood, but for %zu thing%s%s", on(colours, WARNING), warnings, warnings == 1 ? "" : "s",
-               off(colours));
+        printf("%sgood, but for %zu thing%s%s", on(colours, WARNING), warnings,
+            warnings == 1 ? "" : "s", off(colours));
     else
         printf("%sgood%s", on(colours, GOOD), off(colours));
     if (i->n_answers && !refused)
-        printf(": %s takes it", i->n_answers == 1 ? i->answers[0].importer->title : "every app asked");
+        printf(
+            ": %s takes it", i->n_answers == 1 ? i->answers[0].importer->title : "every app asked");
     else if (refused)
         printf(": not taken by %zu of %zu apps asked", refused, i->n_answers);
     putchar('\n');
@@ -117,7 +116,8 @@ static void print_verdict(const struct tp_cli_inspection *i, bool colours)
 
 static void print_facts(const struct tp_contents *c)
 {
-    const char *name = tp_json_text(c->meta, "name"), *version = tp_json_text(c->meta, "driverVersion");
+    const char *name = tp_json_text(c->meta, "name"),
+               *version = tp_json_text(c->meta, "driverVersion");
     char *words = tp_printable(name), *number = tp_printable(version);
     printf("  %s", tp_kind_words(c->kind));
     if (*words)
@@ -126,8 +126,8 @@ static void print_facts(const struct tp_contents *c)
     free(words);
     free(number);
     if (c->facts.min_api)
-        printf("  runs from %s (API %d) on%s%s\n", tp_android_name(c->facts.min_api), c->facts.min_api,
-               *c->facts.min_api_why ? ": it needs " : "", c->facts.min_api_why);
+        printf("  runs from %s (API %d) on%s%s\n", tp_android_name(c->facts.min_api),
+            c->facts.min_api, *c->facts.min_api_why ? ": it needs " : "", c->facts.min_api_why);
     if (*c->facts.glibc)
         printf("  needs glibc %s\n", c->facts.glibc);
     json_t *ids = patch_ids(&c->facts);
@@ -141,7 +141,7 @@ static void print_finding(const struct tp_finding *f, bool colours)
     static const enum look looks[] = {FAINT, WARNING, BAD};
     const char *severity = tp_severity_name(f->severity), *id = tp_rule_of(f->rule)->id;
     printf("\n  %s%s%s %s%s%s\n", on(colours, looks[f->severity]), severity, off(colours), id,
-           *f->where ? ", " : "", f->where);
+        *f->where ? ", " : "", f->where);
     print_wrapped(f->text, 6, 0);
     printf("      %swhat to do:%s", on(colours, FAINT), off(colours));
     print_wrapped(f->fix, 6, 6 + (int)strlen("what to do:"));
@@ -157,7 +157,8 @@ static void print_findings(const struct tp_findings *f, bool colours)
     }
     for (int rule = 0; rule < TP_RULES; rule++) {
         if (tp_findings_left_out(f, rule))
-            printf("\n  %s: %zu more of these\n", tp_rule_of(rule)->id, tp_findings_left_out(f, rule));
+            printf(
+                "\n  %s: %zu more of these\n", tp_rule_of(rule)->id, tp_findings_left_out(f, rule));
     }
 }
 
@@ -177,7 +178,7 @@ static void print_importers(const struct tp_cli_inspection *i, bool colours)
     for (size_t k = 0; k < i->n_answers; k++) {
         const struct tp_cli_answer *a = &i->answers[k];
         printf("  %-12s %s%-13s%s", a->importer->name, on(colours, outcomes[a->outcome].look),
-               outcomes[a->outcome].word, off(colours));
+            outcomes[a->outcome].word, off(colours));
         print_wrapped(a->why, 29, 28);
     }
 }

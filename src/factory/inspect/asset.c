@@ -44,17 +44,16 @@ void tp_asset_check(const char *file, const json_t *meta, struct tp_findings *f)
     char filed = tp_asset_variant(file);
     if (built && ((said && said != built) || (filed && filed != built))) {
         tp_findings_add(f, TP_RULE_ASSET_VARIANT, NULL, NULL,
-                        "the file is called %.80s, its name is \"%.60s\", and its driver is %.60s", file,
-                        name, version);
+            "the file is called %.80s, its name is \"%.60s\", and its driver is %.60s", file, name,
+            version);
         return;
     }
     char *wanted = tp_asprintf("%.*s%s", (int)stem(name), name, TAIL);
     if (strcmp(file, wanted) != 0) {
         char *fix = tp_asprintf("rename it to %s", wanted);
         tp_findings_add_as(f, TP_RULE_ASSET_NAME,
-                           tp_asset_is_ours(file) && !strchr(file, '(') ? TP_SEVERITY_ERROR
-                                                                        : TP_SEVERITY_WARNING,
-                           NULL, fix, "the file is called %.120s", file);
+            tp_asset_is_ours(file) && !strchr(file, '(') ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING,
+            NULL, fix, "the file is called %.120s", file);
         free(fix);
     }
     free(wanted);

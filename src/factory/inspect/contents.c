@@ -85,14 +85,15 @@ static bool says_linux(const json_t *meta)
     return false;
 }
 
-/* What it says it is for; where it does not say, what the driver is for. One fault is told once: where
- * the two differ, the driver is held against its own platform's rules. */
+/* What it says it is for; where it does not say, what the driver is for. One fault is told once:
+ * where the two differ, the driver is held against its own platform's rules. */
 static enum tp_platform find_platform(const struct tp_contents *c, const json_t *meta)
 {
     enum tp_abi abi = c->driver ? c->driver->abi : TP_ABI_NONE;
     if (json_object_get(meta, "platform"))
-        return abi == TP_ABI_GLIBC || (abi == TP_ABI_NONE && says_linux(meta)) ? TP_PLATFORM_LINUX
-                                                                               : TP_PLATFORM_ANDROID;
+        return abi == TP_ABI_GLIBC || (abi == TP_ABI_NONE && says_linux(meta))
+            ? TP_PLATFORM_LINUX
+            : TP_PLATFORM_ANDROID;
     return abi == TP_ABI_GLIBC && !json_object_get(meta, "minApi") ? TP_PLATFORM_LINUX
                                                                    : TP_PLATFORM_ANDROID;
 }
@@ -105,14 +106,14 @@ static void check_platform(const struct tp_contents *c, const json_t *meta, stru
     enum tp_abi said = !strcasecmp(platform, "linux") ? TP_ABI_GLIBC : TP_ABI_BIONIC;
     if (*platform && !known)
         tp_findings_add(f, TP_RULE_META_PLATFORM, "meta.json", NULL,
-                        "its platform is \"%.40s\", neither android nor linux", platform);
+            "its platform is \"%.40s\", neither android nor linux", platform);
     else if (*platform && abi != TP_ABI_NONE && abi != said)
         tp_findings_add(f, TP_RULE_META_PLATFORM, "meta.json", NULL,
-                        "its platform is \"%.40s\", and %s is linked with %s", platform,
-                        c->driver->name, abi == TP_ABI_GLIBC ? "glibc" : "Android's C library");
+            "its platform is \"%.40s\", and %s is linked with %s", platform, c->driver->name,
+            abi == TP_ABI_GLIBC ? "glibc" : "Android's C library");
     else if (*libc && strcmp(libc, "glibc") != 0)
         tp_findings_add(f, TP_RULE_META_PLATFORM, "meta.json", NULL,
-                        "its libc is \"%.40s\", and WinNative's Linux has glibc", libc);
+            "its libc is \"%.40s\", and WinNative's Linux has glibc", libc);
 }
 
 static void check_library_name(struct tp_contents *c, const char *named, struct tp_findings *f)
@@ -122,19 +123,20 @@ static void check_library_name(struct tp_contents *c, const char *named, struct 
         return; /* a missing key is told by its own rule */
     if (strchr(named, '/') || strchr(named, '\\'))
         tp_findings_add(f, TP_RULE_LIBRARY_NAME, "meta.json", NULL,
-                        "its libraryName \"%.80s\" has a path in it", named);
+            "its libraryName \"%.80s\" has a path in it", named);
     else if (n < 4 || strcmp(named + n - 3, ".so") != 0)
         tp_findings_add(f, TP_RULE_LIBRARY_NAME, "meta.json", NULL,
-                        "its libraryName \"%.80s\" does not end in .so", named);
+            "its libraryName \"%.80s\" does not end in .so", named);
     else if (!c->driver || strcmp(c->driver->name, named) != 0)
         tp_findings_add(f, TP_RULE_LIBRARY_NAME, "meta.json", NULL,
-                        "its libraryName \"%.80s\" is not in the archive%s%s", named,
-                        c->driver ? ", which has " : "", c->driver ? c->driver->name : "");
+            "its libraryName \"%.80s\" is not in the archive%s%s", named,
+            c->driver ? ", which has " : "", c->driver ? c->driver->name : "");
     else
         c->driver_named = tp_zip_name_is(c->driver->entry, named);
 }
 
-static void check_hash(const struct tp_contents *c, const struct tp_zip_bytes *b, struct tp_findings *f)
+static void check_hash(
+    const struct tp_contents *c, const struct tp_zip_bytes *b, struct tp_findings *f)
 {
     const char *said = tp_json_text(c->meta, "librarySha256");
     char sum[TP_SHA256_HEX];
@@ -143,7 +145,7 @@ static void check_hash(const struct tp_contents *c, const struct tp_zip_bytes *b
     tp_sha256(b->data, b->len, sum);
     if (strcasecmp(said, sum) != 0)
         tp_findings_add(f, TP_RULE_LIBRARY_HASH, c->driver->name, NULL,
-                        "meta.json says the sum %.16s…, and the library's is %.16s…", said, sum);
+            "meta.json says the sum %.16s…, and the library's is %.16s…", said, sum);
 }
 
 /* 'b' or 'p' where the metadata says it, else 0. */
@@ -157,7 +159,7 @@ static char variant_of(const json_t *meta)
 }
 
 static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
-                         const struct tp_inspect_ask *ask, struct tp_findings *f)
+    const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     const char *siblings[TP_ZIP_IMPORT_ENTRIES];
     for (size_t i = 0; i < c->n_libraries; i++)
@@ -169,7 +171,9 @@ static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
     struct tp_elf_ask elf = {
         .platform = c->platform,
         .machine = !strcmp(tp_json_text(c->meta, "architecture"), "x86_64") ? EM_X86_64 : 0,
-        .min_api = ask->api ? ask->api : declared > 0 ? declared : 0,
+        .min_api = ask->api ? ask->api
+            : declared > 0  ? declared
+                            : 0,
         .library_name = c->driver_named ? c->driver->name : NULL,
         .variant = variant_of(c->meta),
         .driver_version = ours ? version : NULL,
@@ -182,8 +186,8 @@ static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
 }
 
 /* Libraries that the driver brings along. */
-static void check_companions(struct tp_contents *c, const struct tp_inspect_ask *ask,
-                             struct tp_findings *f)
+static void check_companions(
+    struct tp_contents *c, const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     const char *siblings[TP_ZIP_IMPORT_ENTRIES];
     for (size_t i = 0; i < c->n_libraries; i++)
@@ -197,7 +201,9 @@ static void check_companions(struct tp_contents *c, const struct tp_inspect_ask 
         if (!tp_zip_view_read(lib->entry, TP_LIBRARY_MAX_BYTES, &b)) {
             struct tp_elf_ask elf = {
                 .platform = c->platform,
-                .min_api = ask->api ? ask->api : declared > 0 ? declared : 0,
+                .min_api = ask->api ? ask->api
+                    : declared > 0  ? declared
+                                    : 0,
                 .companion = true,
                 .siblings = siblings,
                 .n_siblings = c->n_libraries,
@@ -205,12 +211,12 @@ static void check_companions(struct tp_contents *c, const struct tp_inspect_ask 
             struct tp_elf_facts facts = {0};
             identify(lib, b.data, b.len);
             bool other = c->driver && c->driver->abi != TP_ABI_NONE && lib->abi != TP_ABI_NONE &&
-                         lib->abi != c->driver->abi;
+                lib->abi != c->driver->abi;
             if (other)
                 tp_findings_add(f, TP_RULE_LIBRARY_PLATFORMS, lib->name, NULL,
-                                "it is for %s, and %s is for %s",
-                                lib->abi == TP_ABI_GLIBC ? "Linux" : "Android", c->driver->name,
-                                lib->abi == TP_ABI_GLIBC ? "Android" : "Linux");
+                    "it is for %s, and %s is for %s",
+                    lib->abi == TP_ABI_GLIBC ? "Linux" : "Android", c->driver->name,
+                    lib->abi == TP_ABI_GLIBC ? "Android" : "Linux");
             else
                 tp_elf_check_memory(b.data, b.len, lib->name, &elf, f, &facts);
             tp_elf_facts_finish(&facts);
@@ -229,19 +235,19 @@ static void check_other_json(const struct tp_contents *c, struct tp_findings *f)
         char *label = tp_zip_label(e);
         bool first = e < c->meta_entry;
         tp_findings_add_as(f, TP_RULE_META_OTHER_JSON,
-                           first ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING, label, NULL,
-                           "it lies %s meta.json", first ? "in front of" : "behind");
+            first ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING, label, NULL, "it lies %s meta.json",
+            first ? "in front of" : "behind");
         free(label);
     }
 }
 
 static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
-                      const struct tp_inspect_ask *ask, struct tp_findings *f)
+    const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     /* Which rules hold depends on the platform, which is in the metadata, too. */
     size_t mark = text->len >= 3 && !memcmp(text->data, "\xef\xbb\xbf", 3) ? 3 : 0;
-    json_t *draft = text->data ?
-                        json_loadb((const char *)text->data + mark, text->len - mark, 0, NULL) : NULL;
+    json_t *draft =
+        text->data ? json_loadb((const char *)text->data + mark, text->len - mark, 0, NULL) : NULL;
     const char *named = tp_json_text(draft, "libraryName");
     c->driver = find_driver(c, named);
     struct tp_zip_bytes b = {0};
@@ -251,7 +257,7 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
     c->platform = find_platform(c, draft);
     if (text->data) {
         c->meta = tp_meta_check(text->data, text->len,
-                                c->platform == TP_PLATFORM_LINUX || says_linux(draft), ask->api, f);
+            c->platform == TP_PLATFORM_LINUX || says_linux(draft), ask->api, f);
         check_platform(c, c->meta, f);
         check_library_name(c, tp_json_text(c->meta, "libraryName"), f);
         check_other_json(c, f);
@@ -271,17 +277,19 @@ static bool holds_driver(struct tp_contents *c, struct tp_findings *f)
     c->kind = tp_kind_of_entries(c->zip);
     tp_zip_view_check_names(c->zip, c->kind == TP_KIND_MODULE, f);
     if (c->kind == TP_KIND_MODULE)
-        tp_findings_add(f, TP_RULE_KIND_MODULE, NULL, NULL, "it is a module for Magisk or KernelSU");
+        tp_findings_add(
+            f, TP_RULE_KIND_MODULE, NULL, NULL, "it is a module for Magisk or KernelSU");
     else if (c->kind == TP_KIND_NESTED)
-        tp_findings_add(f, TP_RULE_KIND_NESTED, NULL, NULL, "it holds other archives and no driver");
+        tp_findings_add(
+            f, TP_RULE_KIND_NESTED, NULL, NULL, "it holds other archives and no driver");
     else if (c->kind == TP_KIND_NO_DRIVER)
-        tp_findings_add(f, TP_RULE_KIND_NO_DRIVER, NULL, NULL, "there is no .so among its %zu entries",
-                        c->zip->n);
+        tp_findings_add(f, TP_RULE_KIND_NO_DRIVER, NULL, NULL,
+            "there is no .so among its %zu entries", c->zip->n);
     return c->kind == TP_KIND_ANDROID || c->kind == TP_KIND_QUALCOMM;
 }
 
 void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
-                      const struct tp_inspect_ask *ask, struct tp_findings *f)
+    const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     c->zip = zip;
     if (!zip->whole) {
@@ -300,7 +308,7 @@ void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
     /* What cannot be unpacked has its finding already. */
     if (c->meta_entry && tp_zip_view_read(c->meta_entry, 16 * TP_META_MAX_BYTES, &text) == -EFBIG)
         tp_findings_add(f, TP_RULE_META_SIZE, "meta.json", NULL, "it has %llu bytes",
-                        (unsigned long long)c->meta_entry->size_bytes);
+            (unsigned long long)c->meta_entry->size_bytes);
     read_meta(c, &text, ask, f);
     tp_zip_bytes_finish(&text);
     if (c->kind == TP_KIND_ANDROID && c->platform == TP_PLATFORM_LINUX)
@@ -309,7 +317,7 @@ void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
 }
 
 void tp_contents_read_library(struct tp_contents *c, const void *data, size_t len,
-                              const struct tp_inspect_ask *ask, struct tp_findings *f)
+    const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     c->kind = TP_KIND_DRIVER;
     c->libraries = tp_calloc(1, sizeof *c->libraries);

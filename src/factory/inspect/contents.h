@@ -23,16 +23,16 @@ struct tp_library_file {
 /* {0} before tp_contents_read; tp_contents_finish after it. Read-only for others. */
 struct tp_contents {
     enum tp_kind kind;
-    enum tp_platform platform; /* for which it is to be judged */
-    const struct tp_zip_view *zip; /* borrowed; NULL: a library alone */
+    enum tp_platform platform;             /* for which it is to be judged */
+    const struct tp_zip_view *zip;         /* borrowed; NULL: a library alone */
     const struct tp_zip_entry *meta_entry; /* NULL: there is none */
-    bool meta_on_top;          /* it lies in no folder */
-    json_t *meta;              /* as lenient readers see it; NULL: unreadable, or none */
+    bool meta_on_top;                      /* it lies in no folder */
+    json_t *meta; /* as lenient readers see it; NULL: unreadable, or none */
     struct tp_library_file *libraries;
     size_t n_libraries;
     const struct tp_library_file *driver; /* NULL: it is not known which it is */
-    bool driver_named;         /* libraryName leads to it, and it lies on top */
-    struct tp_elf_facts facts; /* the driver's */
+    bool driver_named;                    /* libraryName leads to it, and it lies on top */
+    struct tp_elf_facts facts;            /* the driver's */
 };
 
 /* How the whole is asked about. */
@@ -46,10 +46,10 @@ struct tp_inspect_ask {
  * findings. zip is borrowed until tp_contents_finish.
  */
 void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
-                      const struct tp_inspect_ask *ask, struct tp_findings *findings);
+    const struct tp_inspect_ask *ask, struct tp_findings *findings);
 /* The same for a library alone. */
 void tp_contents_read_library(struct tp_contents *c, const void *bytes, size_t len,
-                              const struct tp_inspect_ask *ask, struct tp_findings *findings);
+    const struct tp_inspect_ask *ask, struct tp_findings *findings);
 void tp_contents_finish(struct tp_contents *c);
 
 #endif

@@ -11,36 +11,43 @@ enum tp_outcome importer_adrenotools(struct tp_asked *a)
 {
     if (!a->c->zip) {
         const char *fault = importer_load_fault(a, false);
-        return fault ? importer_answer(a, TP_OUTCOME_SYSTEM, "it does not load (%s): the phone's own driver runs in "
-                              "its place, without a word", fault)
+        return fault ? importer_answer(a, TP_OUTCOME_SYSTEM,
+                           "it does not load (%s): the phone's own driver runs in "
+                           "its place, without a word",
+                           fault)
                      : importer_answer(a, TP_OUTCOME_TAKES, "loads it");
     }
     const char *fault = importer_archive_fault(a);
     if (fault)
         return importer_answer(a, TP_OUTCOME_REFUSES, "%s", fault);
     if (!a->c->meta)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "there is no meta.json to tell it the library");
-    return importer_load(a, "loads it from an app's own folder; from shared storage (sdcard) it cannot");
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "there is no meta.json to tell it the library");
+    return importer_load(
+        a, "loads it from an app's own folder; from shared storage (sdcard) it cannot");
 }
 
-/* GameNative and Winlator: app/src/main/java/com/winlator/contents/AdrenotoolsManager.java. Whatever goes
- * wrong is a line in the log and an empty name. */
+/* GameNative and Winlator: app/src/main/java/com/winlator/contents/AdrenotoolsManager.java.
+ * Whatever goes wrong is a line in the log and an empty name. */
 enum tp_outcome importer_gamenative(struct tp_asked *a)
 {
     const char *fault = importer_stream_fault(a);
     if (fault)
         return importer_answer(a, TP_OUTCOME_NOTHING, "%s", fault);
     if (importer_in_folders(a))
-        return importer_answer(a, TP_OUTCOME_NOTHING, "an entry lies in a folder, which it does not make");
+        return importer_answer(
+            a, TP_OUTCOME_NOTHING, "an entry lies in a folder, which it does not make");
     if (!importer_on_top(a, "meta.json"))
         return importer_answer(a, TP_OUTCOME_NOTHING, "there is no meta.json");
     const char *name = importer_text(a, "name");
     if (!a->c->meta || !*name)
         return importer_answer(a, TP_OUTCOME_NOTHING, "it reads no name in meta.json");
     if (tp_meta_folder_fault(name) || !strcmp(name, "tmp"))
-        return importer_answer(a, TP_OUTCOME_NOTHING, "it cannot make a folder called \"%.60s\"", name);
+        return importer_answer(
+            a, TP_OUTCOME_NOTHING, "it cannot make a folder called \"%.60s\"", name);
     if (!strcasecmp(name, "system"))
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "\"%.60s\" is its word for the phone's own driver", name);
+        return importer_answer(
+            a, TP_OUTCOME_SYSTEM, "\"%.60s\" is its word for the phone's own driver", name);
     return importer_load(a, "takes it; of two with one name, it ignores the second");
 }
 
@@ -48,7 +55,7 @@ enum tp_outcome importer_gamenative(struct tp_asked *a)
 static bool winnative_name(const struct tp_zip_entry *e)
 {
     bool good = e->name_len && e->name[0] != '.' && !memchr(e->name, '/', e->name_len) &&
-                !memchr(e->name, '\\', e->name_len);
+        !memchr(e->name, '\\', e->name_len);
     int units = 0;
     for (size_t i = 0; i < e->name_len; i++) {
         unsigned char byte = (unsigned char)e->name[i];
@@ -67,7 +74,8 @@ static enum tp_outcome winnative_entries(struct tp_asked *a)
     for (size_t i = 0; i < a->c->zip->n; i++) {
         if (!winnative_name(&a->c->zip->entries[i])) {
             char *label = tp_zip_label(&a->c->zip->entries[i]);
-            enum tp_outcome o = importer_answer(a, TP_OUTCOME_REFUSES, "no entry may be called %.120s", label);
+            enum tp_outcome o =
+                importer_answer(a, TP_OUTCOME_REFUSES, "no entry may be called %.120s", label);
             free(label);
             return o;
         }
@@ -75,7 +83,8 @@ static enum tp_outcome winnative_entries(struct tp_asked *a)
     if (importer_has(a, TP_RULE_ZIP_DUPLICATE))
         return importer_answer(a, TP_OUTCOME_REFUSES, "an entry is there twice");
     if (a->c->zip->n > TP_ZIP_IMPORT_ENTRIES)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "there are more than %d entries", TP_ZIP_IMPORT_ENTRIES);
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "there are more than %d entries", TP_ZIP_IMPORT_ENTRIES);
     if (importer_has(a, TP_RULE_ZIP_TOO_LARGE))
         return importer_answer(a, TP_OUTCOME_REFUSES, "it unpacks to more than 128 MiB");
     return TP_OUTCOME_TAKES;
@@ -89,18 +98,20 @@ enum tp_outcome importer_winnative(struct tp_asked *a)
         return o;
     const struct tp_zip_entry *meta = importer_on_top(a, "meta.json");
     if (!meta || meta->size_bytes > TP_META_MAX_BYTES)
-        return importer_answer(a, TP_OUTCOME_REFUSES, meta ? "meta.json has more than 64 KiB"
-                                                  : "there is no meta.json");
+        return importer_answer(a, TP_OUTCOME_REFUSES,
+            meta ? "meta.json has more than 64 KiB" : "there is no meta.json");
     const char *name = importer_text(a, "name"), *library = importer_text(a, "libraryName");
     if (!a->c->meta || tp_meta_folder_fault(name) || *name == '@')
-        return importer_answer(a, TP_OUTCOME_REFUSES, "it reads no name in meta.json that a folder can have");
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "it reads no name in meta.json that a folder can have");
     size_t n = strlen(library);
     if (n < 3 || strcmp(library + n - 3, ".so") != 0 || !importer_on_top(a, library))
         return importer_answer(a, TP_OUTCOME_REFUSES, "libraryName is no .so in the archive");
     const struct tp_library_file *driver = a->c->driver;
     if (!driver || driver->machine != EM_AARCH64 || importer_has(a, TP_RULE_ELF_TYPE) ||
         driver->abi == TP_ABI_NONE)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "the library is none for arm64 with libc.so or libc.so.6");
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "the library is none for arm64 with libc.so or libc.so.6");
     if (importer_has(a, TP_RULE_LIBRARY_HASH))
         return importer_answer(a, TP_OUTCOME_REFUSES, "librarySha256 is not the library's");
     bool linux_driver = driver->abi == TP_ABI_GLIBC;
@@ -111,16 +122,17 @@ enum tp_outcome importer_winnative(struct tp_asked *a)
         return importer_too_new_answer(a, TP_OUTCOME_REFUSES);
     for (size_t i = 0; i < a->c->n_libraries; i++) {
         if (a->c->libraries[i].abi != driver->abi)
-            return importer_answer(a, TP_OUTCOME_REFUSES, "%.80s is for another platform, or for none",
-                          a->c->libraries[i].name);
+            return importer_answer(a, TP_OUTCOME_REFUSES,
+                "%.80s is for another platform, or for none", a->c->libraries[i].name);
     }
     if (!linux_driver)
         return importer_load(a, "takes it, unless one of that name is there");
     const char *fault = importer_load_fault(a, true);
     if (fault)
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "imports it, but it does not load (%s)",
-                      fault);
-    return importer_answer(a, TP_OUTCOME_TAKES, "takes it for its Linux, unless one of that name is there");
+        return importer_answer(
+            a, TP_OUTCOME_SYSTEM, "imports it, but it does not load (%s)", fault);
+    return importer_answer(
+        a, TP_OUTCOME_TAKES, "takes it for its Linux, unless one of that name is there");
 }
 
 /* kotlinx.serialization with its strict defaults: well-formed, all nine keys, no other. */
@@ -133,14 +145,17 @@ static const char *strict_fault(struct tp_asked *a)
         return "schemaVersion is not 1";
     for (size_t i = 0; tp_meta_keys[i]; i++) {
         const json_t *v = json_object_get(meta, tp_meta_keys[i]);
-        bool number = !strcmp(tp_meta_keys[i], "minApi") || !strcmp(tp_meta_keys[i], "schemaVersion");
-        snprintf(a->fault, sizeof a->fault, "meta.json has no %s that it can read", tp_meta_keys[i]);
+        bool number =
+            !strcmp(tp_meta_keys[i], "minApi") || !strcmp(tp_meta_keys[i], "schemaVersion");
+        snprintf(
+            a->fault, sizeof a->fault, "meta.json has no %s that it can read", tp_meta_keys[i]);
         if (number ? tp_meta_number(meta, tp_meta_keys[i], -1) < 0 : !json_is_string(v))
             return a->fault;
     }
     const char *key;
     json_t *v;
-    json_object_foreach((json_t *)(uintptr_t)meta, key, v) {
+    json_object_foreach((json_t *)(uintptr_t)meta, key, v)
+    {
         snprintf(a->fault, sizeof a->fault, "it does not know the key %.80s", key);
         if (!tp_meta_is_known(key))
             return a->fault;
@@ -153,7 +168,8 @@ enum tp_outcome importer_dolphin(struct tp_asked *a)
 {
     const char *fault = importer_stream_fault(a);
     if (fault)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "says that the archive is invalid: %s", fault);
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "says that the archive is invalid: %s", fault);
     if (!importer_on_top(a, "meta.json"))
         return importer_answer(a, TP_OUTCOME_REFUSES, "says that metadata is missing");
     if ((fault = strict_fault(a)))
@@ -163,7 +179,8 @@ enum tp_outcome importer_dolphin(struct tp_asked *a)
     return importer_load(a, "takes it");
 }
 
-/* Skyline and Strato: utils/GpuDriverHelper.kt; RPCSX, RPCS3: net/rpcs3/utils/GpuDriverMetadata.kt. */
+/* Skyline and Strato: utils/GpuDriverHelper.kt; RPCSX, RPCS3: net/rpcs3/utils/GpuDriverMetadata.kt.
+ */
 enum tp_outcome importer_strato(struct tp_asked *a)
 {
     enum tp_outcome o = importer_dolphin(a);
@@ -171,10 +188,11 @@ enum tp_outcome importer_strato(struct tp_asked *a)
         return o;
     const char *name = importer_text(a, "name"), *package = importer_text(a, "packageVersion");
     if (strchr(name, '/') || strchr(package, '/') || strlen(name) + strlen(package) > 250)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "ends with an error: it cannot make a folder of name and "
-                      "packageVersion");
-    return importer_answer(a, TP_OUTCOME_TAKES, "takes it as \"%.60s%s%.40s\"", name, *package ? "-v" : "",
-                  package);
+        return importer_answer(a, TP_OUTCOME_REFUSES,
+            "ends with an error: it cannot make a folder of name and "
+            "packageVersion");
+    return importer_answer(
+        a, TP_OUTCOME_TAKES, "takes it as \"%.60s%s%.40s\"", name, *package ? "-v" : "", package);
 }
 
 /* The first entry whose name holds .json is the metadata for these. */
@@ -199,25 +217,31 @@ static enum tp_outcome by_first_json(struct tp_asked *a, bool streams)
         return importer_answer(a, TP_OUTCOME_REFUSES, "there is no .json");
     if (e != a->c->meta_entry || e->size_bytes > MAX_META) {
         char *label = tp_zip_label(e);
-        enum tp_outcome o = importer_answer(a, TP_OUTCOME_REFUSES, "it takes %.120s for the metadata", label);
+        enum tp_outcome o =
+            importer_answer(a, TP_OUTCOME_REFUSES, "it takes %.120s for the metadata", label);
         free(label);
         return o;
     }
     if (streams && e->described)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "meta.json tells its size behind its data, and it reads none");
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "meta.json tells its size behind its data, and it reads none");
     if (!*importer_text(a, "name"))
         return importer_answer(a, TP_OUTCOME_REFUSES, "it reads no name in meta.json");
     if (importer_too_new(a))
         return importer_too_new_answer(a, TP_OUTCOME_REFUSES);
     if (!a->c->meta_on_top)
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "unpacks it with its folder and finds no meta.json then: the "
-                      "phone's own driver runs in its place, without a word");
+        return importer_answer(a, TP_OUTCOME_SYSTEM,
+            "unpacks it with its folder and finds no meta.json then: the "
+            "phone's own driver runs in its place, without a word");
     /* They are read in this order, and the first that is missing ends the reading. */
-    static const char *const keys[] = {"description", "author", "vendor", "driverVersion", "minApi"};
+    static const char *const keys[] = {
+        "description", "author", "vendor", "driverVersion", "minApi"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!json_object_get(a->c->meta, keys[i]))
-            return importer_answer(a, TP_OUTCOME_SYSTEM, "stops reading meta.json where %s is missing, and knows no "
-                          "library: the phone's own driver runs in its place, without a word", keys[i]);
+            return importer_answer(a, TP_OUTCOME_SYSTEM,
+                "stops reading meta.json where %s is missing, and knows no "
+                "library: the phone's own driver runs in its place, without a word",
+                keys[i]);
     }
     return importer_load(a, "takes it");
 }
@@ -245,9 +269,11 @@ enum tp_outcome importer_ppsspp(struct tp_asked *a)
     if (!a->c->meta || importer_has(a, TP_RULE_META_ENCODING))
         return importer_answer(a, TP_OUTCOME_REFUSES, "says that meta.json is not valid JSON");
     if (tp_meta_number(a->c->meta, "schemaVersion", 0) > 1)
-        return importer_answer(a, TP_OUTCOME_REFUSES, "says that it does not know this schemaVersion");
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "says that it does not know this schemaVersion");
     if (tp_meta_folder_fault(importer_text(a, "name")))
-        return importer_answer(a, TP_OUTCOME_REFUSES, "meta.json has no name that a folder can have");
+        return importer_answer(
+            a, TP_OUTCOME_REFUSES, "meta.json has no name that a folder can have");
     if (importer_in_folders(a))
         return importer_answer(a, TP_OUTCOME_REFUSES, "it cannot read a folder as a file");
     if (importer_too_new(a))
@@ -255,8 +281,8 @@ enum tp_outcome importer_ppsspp(struct tp_asked *a)
     return importer_load(a, "takes it");
 }
 
-/* Vita3K: app_init.cpp's install of a custom driver: no metadata; the last entry with "vulkan" in its
- * name is the driver, and the zip's own name is the driver's. */
+/* Vita3K: app_init.cpp's install of a custom driver: no metadata; the last entry with "vulkan" in
+ * its name is the driver, and the zip's own name is the driver's. */
 enum tp_outcome importer_vita3k(struct tp_asked *a)
 {
     const char *fault = importer_archive_fault(a);
@@ -272,14 +298,17 @@ enum tp_outcome importer_vita3k(struct tp_asked *a)
         return importer_answer(a, TP_OUTCOME_REFUSES, "no entry has \"vulkan\" in its name");
     if (!a->c->driver || a->c->driver->entry != last) {
         char *label = tp_zip_label(last);
-        enum tp_outcome o = importer_answer(a, TP_OUTCOME_SYSTEM, "it takes %.120s for the driver", label);
+        enum tp_outcome o =
+            importer_answer(a, TP_OUTCOME_SYSTEM, "it takes %.120s for the driver", label);
         free(label);
         return o;
     }
     const char *broken = importer_load_fault(a, false);
     if (broken)
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "imports it, but it does not load (%s): the phone's own driver "
-                      "runs in its place, without a word", broken);
+        return importer_answer(a, TP_OUTCOME_SYSTEM,
+            "imports it, but it does not load (%s): the phone's own driver "
+            "runs in its place, without a word",
+            broken);
     return importer_answer(a, TP_OUTCOME_TAKES, "takes it under the file's own name");
 }
 

@@ -10,25 +10,29 @@
 
 const struct tp_importer tp_importers[] = {
     {"adrenotools", "", "libadrenotools, which loads the driver in all of these", true, false,
-     "libadrenotools, src/driver.cpp and src/hook/hook_impl.cpp", importer_adrenotools},
+        "libadrenotools, src/driver.cpp and src/hook/hook_impl.cpp", importer_adrenotools},
     {"gamenative", "", "GameNative", true, false,
-     "GameNative, com/winlator/contents/AdrenotoolsManager.java", importer_gamenative},
-    {"winlator", " ludashi cmod ", "Winlator for Adreno (bionic forks), older WinNative", true, false,
-     "Winlator-Ludashi, contents/AdrenotoolsManager.java", importer_gamenative},
-    {"winnative", "", "WinNative", true, true, "WinNative, runtime/content/DriverPackages.java", importer_winnative},
+        "GameNative, com/winlator/contents/AdrenotoolsManager.java", importer_gamenative},
+    {"winlator", " ludashi cmod ", "Winlator for Adreno (bionic forks), older WinNative", true,
+        false, "Winlator-Ludashi, contents/AdrenotoolsManager.java", importer_gamenative},
+    {"winnative", "", "WinNative", true, true, "WinNative, runtime/content/DriverPackages.java",
+        importer_winnative},
     {"strato", " skyline ", "Strato, Skyline", true, false,
-     "Skyline, utils/GpuDriverHelper.kt; Strato, data/DriverPackageMetadata.kt", importer_strato},
+        "Skyline, utils/GpuDriverHelper.kt; Strato, data/DriverPackageMetadata.kt",
+        importer_strato},
     {"rpcsx", " rpcs3 ", "RPCSX, RPCS3 for Android", true, false,
-     "rpcsx-ui-android, net/rpcs3/utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_strato},
+        "rpcsx-ui-android, net/rpcs3/utils/GpuDriverHelper.kt and GpuDriverMetadata.kt",
+        importer_strato},
     {"dolphin", "", "Dolphin", true, false,
-     "Dolphin, utils/GpuDriverHelper.kt and model/GpuDriverMetadata.kt", importer_dolphin},
+        "Dolphin, utils/GpuDriverHelper.kt and model/GpuDriverMetadata.kt", importer_dolphin},
     {"yuzu", " eden citron sudachi suyu torzu ", "yuzu, Eden, Citron, Sudachi", true, false,
-     "yuzu, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_yuzu},
-    {"citra", " azahar lime3ds mandarine borked3ds ", "Citra, Azahar, Lime3DS, Mandarine", true, false,
-     "Citra, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_citra},
+        "yuzu, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_yuzu},
+    {"citra", " azahar lime3ds mandarine borked3ds ", "Citra, Azahar, Lime3DS, Mandarine", true,
+        false, "Citra, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_citra},
     {"ppsspp", "", "PPSSPP", true, false, "PPSSPP, UI/DriverManagerScreen.cpp", importer_ppsspp},
     {"vita3k", "", "Vita3K", true, false, "Vita3K for Android, app_init.cpp", importer_vita3k},
-    {"micewine", "", "MiceWine", true, false, "MiceWine, core/RatPackageManager.kt", importer_micewine},
+    {"micewine", "", "MiceWine", true, false, "MiceWine, core/RatPackageManager.kt",
+        importer_micewine},
     {0},
 };
 
@@ -54,25 +58,30 @@ const char *importer_text(const struct tp_asked *a, const char *key)
 const char *importer_archive_fault(const struct tp_asked *a)
 {
     const struct tp_contents *c = a->c;
-    return !c->zip ? "it takes archives, not a library alone" :
-           c->kind == TP_KIND_DAMAGED ? "the zip is cut off or damaged" :
-           c->kind == TP_KIND_NESTED ? "it finds archives in the archive, and no driver" :
-           importer_has(a, TP_RULE_ZIP_ENCRYPTED) ? "an entry is encrypted" :
-           importer_has(a, TP_RULE_ZIP_METHOD) ? "it cannot unpack an entry's method" :
-           importer_has(a, TP_RULE_ZIP_CRC) || importer_has(a, TP_RULE_ZIP_SIZE_LIES) ? "an entry does not unpack" :
-           importer_has(a, TP_RULE_ZIP_BOMB) ? "it fills the storage with what it unpacks" :
-           importer_has(a, TP_RULE_ZIP_PATH) ? "an entry's name leads out of its folder" : NULL;
+    return !c->zip                               ? "it takes archives, not a library alone"
+        : c->kind == TP_KIND_DAMAGED             ? "the zip is cut off or damaged"
+        : c->kind == TP_KIND_NESTED              ? "it finds archives in the archive, and no driver"
+        : importer_has(a, TP_RULE_ZIP_ENCRYPTED) ? "an entry is encrypted"
+        : importer_has(a, TP_RULE_ZIP_METHOD)    ? "it cannot unpack an entry's method"
+        : importer_has(a, TP_RULE_ZIP_CRC) || importer_has(a, TP_RULE_ZIP_SIZE_LIES)
+        ? "an entry does not unpack"
+        : importer_has(a, TP_RULE_ZIP_BOMB) ? "it fills the storage with what it unpacks"
+        : importer_has(a, TP_RULE_ZIP_PATH) ? "an entry's name leads out of its folder"
+                                            : NULL;
 }
 
 const char *importer_stream_fault(const struct tp_asked *a)
 {
     const char *fault = importer_archive_fault(a);
-    return fault ? fault :
-           importer_has(a, TP_RULE_ZIP_PREFIX) ? "something stands in front of the zip, and it sees no entry" :
-           importer_has(a, TP_RULE_ZIP_GAP) ? "there is a gap between the entries, where it stops" :
-           importer_has(a, TP_RULE_ZIP_STORED_DESCRIPTOR) ? "a stored entry tells its size behind its data" :
-           importer_has(a, TP_RULE_ZIP_LOCAL_DIFFERS) ? "an entry's own header is not what the directory says" :
-                                               NULL;
+    return fault ? fault
+        : importer_has(a, TP_RULE_ZIP_PREFIX)
+        ? "something stands in front of the zip, and it sees no entry"
+        : importer_has(a, TP_RULE_ZIP_GAP) ? "there is a gap between the entries, where it stops"
+        : importer_has(a, TP_RULE_ZIP_STORED_DESCRIPTOR)
+        ? "a stored entry tells its size behind its data"
+        : importer_has(a, TP_RULE_ZIP_LOCAL_DIFFERS)
+        ? "an entry's own header is not what the directory says"
+        : NULL;
 }
 
 const struct tp_zip_entry *importer_on_top(const struct tp_asked *a, const char *name)
@@ -96,14 +105,28 @@ bool importer_in_folders(const struct tp_asked *a)
 const char *importer_load_fault(const struct tp_asked *a, bool in_linux)
 {
     static const enum tp_rule_id always[] = {
-        TP_RULE_ELF_HEADER,  TP_RULE_ELF_DAMAGED,       TP_RULE_ELF_MACHINE,     TP_RULE_ELF_TYPE,
-        TP_RULE_ELF_TEXTREL, TP_RULE_ELF_WRITABLE_CODE, TP_RULE_ELF_NEEDED_PATH, TP_RULE_ELF_NEEDED,
-        TP_RULE_ELF_LIBC,    TP_RULE_ELF_EXPORTS,       TP_RULE_ELF_EMUTLS,      TP_RULE_ELF_STATIC_TLS,
+        TP_RULE_ELF_HEADER,
+        TP_RULE_ELF_DAMAGED,
+        TP_RULE_ELF_MACHINE,
+        TP_RULE_ELF_TYPE,
+        TP_RULE_ELF_TEXTREL,
+        TP_RULE_ELF_WRITABLE_CODE,
+        TP_RULE_ELF_NEEDED_PATH,
+        TP_RULE_ELF_NEEDED,
+        TP_RULE_ELF_LIBC,
+        TP_RULE_ELF_EXPORTS,
+        TP_RULE_ELF_EMUTLS,
+        TP_RULE_ELF_STATIC_TLS,
         TP_RULE_ELF_SYMBOL,
     };
-    /* A new enough phone does not mind these; whether this one does, the file was asked with its level. */
+    /* A new enough phone does not mind these; whether this one does, the file was asked with its
+     * level. */
     static const enum tp_rule_id by_api[] = {
-        TP_RULE_ELF_TLS, TP_RULE_ELF_RELR, TP_RULE_ELF_RELOCATIONS, TP_RULE_ELF_HASH, TP_RULE_ELF_API,
+        TP_RULE_ELF_TLS,
+        TP_RULE_ELF_RELR,
+        TP_RULE_ELF_RELOCATIONS,
+        TP_RULE_ELF_HASH,
+        TP_RULE_ELF_API,
     };
     const struct tp_library_file *driver = a->c->driver;
     if (driver && driver->machine && driver->machine != EM_AARCH64)
@@ -127,15 +150,20 @@ enum tp_outcome importer_load(struct tp_asked *a, const char *then)
 {
     const char *library = importer_text(a, "libraryName");
     if (!*library)
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "imports it, but has no libraryName to load: the phone's own "
-                      "driver runs in its place, without a word");
+        return importer_answer(a, TP_OUTCOME_SYSTEM,
+            "imports it, but has no libraryName to load: the phone's own "
+            "driver runs in its place, without a word");
     if (!importer_on_top(a, library))
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "imports it, but finds no \"%.60s\" to load: the phone's own "
-                      "driver runs in its place, without a word", library);
+        return importer_answer(a, TP_OUTCOME_SYSTEM,
+            "imports it, but finds no \"%.60s\" to load: the phone's own "
+            "driver runs in its place, without a word",
+            library);
     const char *fault = importer_load_fault(a, false);
     if (fault)
-        return importer_answer(a, TP_OUTCOME_SYSTEM, "imports it, but it does not load (%s): the phone's own driver "
-                      "runs in its place, without a word", fault);
+        return importer_answer(a, TP_OUTCOME_SYSTEM,
+            "imports it, but it does not load (%s): the phone's own driver "
+            "runs in its place, without a word",
+            fault);
     return importer_answer(a, TP_OUTCOME_TAKES, "%s", then);
 }
 
@@ -147,14 +175,15 @@ bool importer_too_new(const struct tp_asked *a)
 enum tp_outcome importer_too_new_answer(struct tp_asked *a, enum tp_outcome outcome)
 {
     return importer_answer(a, outcome, "asks for API %d, and the phone has %d (%s)",
-                  tp_meta_number(a->c->meta, "minApi", 0), a->api, tp_android_name(a->api));
+        tp_meta_number(a->c->meta, "minApi", 0), a->api, tp_android_name(a->api));
 }
 
 const struct tp_importer *tp_importer_find(const char *name)
 {
     char *word = tp_asprintf(" %s ", name);
     const struct tp_importer *i = tp_importers;
-    while (i->name && strcmp(i->name, name) != 0 && (strchr(name, ' ') || !strstr(i->aliases, word)))
+    while (
+        i->name && strcmp(i->name, name) != 0 && (strchr(name, ' ') || !strstr(i->aliases, word)))
         i++;
     free(word);
     return i->name ? i : NULL;
@@ -166,12 +195,12 @@ bool tp_importer_applies(const struct tp_importer *importer, const struct tp_con
 }
 
 enum tp_outcome tp_importer_ask(const struct tp_importer *importer, const struct tp_contents *c,
-                                const struct tp_findings *findings, int api, char **why)
+    const struct tp_findings *findings, int api, char **why)
 {
     struct tp_asked a = {.c = c, .f = findings, .api = api};
     enum tp_outcome o = c->kind == TP_KIND_UNKNOWN
-                            ? importer_answer(&a, TP_OUTCOME_REFUSES, "it is no zip")
-                            : importer->ask(&a);
+        ? importer_answer(&a, TP_OUTCOME_REFUSES, "it is no zip")
+        : importer->ask(&a);
     *why = tp_printable(a.why);
     return o;
 }

@@ -17,7 +17,7 @@ struct tp_importer {
     const char *aliases; /* apps that do the same: " eden sudachi ", or "" */
     const char *title;   /* "yuzu, Eden, Citron, Sudachi" */
     bool android, linux_too;
-    const char *source;  /* where its rules are read: project and file */
+    const char *source;                             /* where its rules are read: project and file */
     enum tp_outcome (*ask)(struct tp_asked *asked); /* importers_internal.h */
 };
 
@@ -34,7 +34,7 @@ bool tp_importer_applies(const struct tp_importer *importer, const struct tp_con
  * these contents. *why: in words; the caller frees.
  */
 enum tp_outcome tp_importer_ask(const struct tp_importer *importer, const struct tp_contents *c,
-                                const struct tp_findings *findings, int api, char **why);
+    const struct tp_findings *findings, int api, char **why);
 /* "takes", "refuses", "nothing", "system-driver". */
 const char *tp_outcome_name(enum tp_outcome outcome);
 

@@ -24,7 +24,8 @@ const char *importer_text(const struct tp_asked *a, const char *key);
 const char *importer_archive_fault(const struct tp_asked *a);
 /* What besides keeps Java's ZipInputStream from them, which reads from front to back. */
 const char *importer_stream_fault(const struct tp_asked *a);
-/* What keeps the driver from being loaded by Android's linker (or WinNative's Linux); NULL: nothing. */
+/* What keeps the driver from being loaded by Android's linker (or WinNative's Linux); NULL:
+ * nothing. */
 const char *importer_load_fault(const struct tp_asked *a, bool in_linux);
 /* The entry of that very name; NULL: there is none. */
 const struct tp_zip_entry *importer_on_top(const struct tp_asked *a, const char *name);
@@ -33,9 +34,9 @@ bool importer_in_folders(const struct tp_asked *a);
 bool importer_too_new(const struct tp_asked *a);
 enum tp_outcome importer_too_new_answer(struct tp_asked *a, enum tp_outcome outcome);
 
-/* The last step everywhere on Android: libadrenotools loads directory + libraryName; what does not load
- * is a line in the log, and the phone's own driver (src/driver.cpp, src/hook/hook_impl.cpp). then: what
- * is said where it loads. */
+/* The last step everywhere on Android: libadrenotools loads directory + libraryName; what does not
+ * load is a line in the log, and the phone's own driver (src/driver.cpp, src/hook/hook_impl.cpp).
+ * then: what is said where it loads. */
 enum tp_outcome importer_load(struct tp_asked *a, const char *then);
 
 /* importer_apps.c: one for each way of importing. */

@@ -20,8 +20,8 @@ static bool is_zip(const void *bytes, size_t len)
     return !is_elf(bytes, len) && memmem((const char *)bytes + from, len - from, "PK\5\6", 4);
 }
 
-void tp_inspect_memory(const void *bytes, size_t len, const char *file_name, int api,
-                       struct tp_inspection *out)
+void tp_inspect_memory(
+    const void *bytes, size_t len, const char *file_name, int api, struct tp_inspection *out)
 {
     const struct tp_inspect_ask ask = {file_name, api};
     if (is_zip(bytes, len)) {
@@ -32,14 +32,14 @@ void tp_inspect_memory(const void *bytes, size_t len, const char *file_name, int
         tp_contents_read_library(&out->contents, bytes, len, &ask, &out->findings);
     } else {
         tp_findings_add(&out->findings, TP_RULE_KIND_UNKNOWN, NULL, NULL,
-                        "it is neither a zip nor a library, but %s", tp_kind_guess(bytes, len));
+            "it is neither a zip nor a library, but %s", tp_kind_guess(bytes, len));
     }
 }
 
 static int too_large(size_t limit, struct tp_inspection *out)
 {
     tp_findings_add(&out->findings, TP_RULE_FILE_TOO_LARGE, NULL, NULL, "it has more than %zu MiB",
-                    limit >> 20);
+        limit >> 20);
     out->contents.kind = TP_KIND_DAMAGED;
     return 0;
 }

@@ -18,14 +18,14 @@ struct tp_inspection {
 };
 
 /*
- * Inspects any regular file. api: the API level of the phone that it is for; 0: any. What is wrong with
- * the file is in out->findings; errors are those of opening and reading it alone.
- * out: the caller ends it with tp_inspection_finish, after a failure too.
+ * Inspects any regular file. api: the API level of the phone that it is for; 0: any. What is wrong
+ * with the file is in out->findings; errors are those of opening and reading it alone. out: the
+ * caller ends it with tp_inspection_finish, after a failure too.
  */
 int tp_inspect_file(const char *path, int api, struct tp_inspection *out, struct tp_error *e);
 /* The same for bytes, which are borrowed until tp_inspection_finish. file_name: without folders. */
-void tp_inspect_memory(const void *bytes, size_t len, const char *file_name, int api,
-                       struct tp_inspection *out);
+void tp_inspect_memory(
+    const void *bytes, size_t len, const char *file_name, int api, struct tp_inspection *out);
 void tp_inspection_finish(struct tp_inspection *i);
 
 #endif

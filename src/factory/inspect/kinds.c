@@ -37,7 +37,7 @@ const char *tp_kind_guess(const void *bytes, size_t len)
         {0, 6, "7z\xbc\xaf\x27\x1c", "a 7z archive"},
         {0, 4, "Rar!", "a RAR archive"},
         {0, 2, "\x1f\x8b", "a gzip file"},
-        {0, 6, "\xfd" "7zXZ", "an XZ file (a .wcp or .tar.xz)"},
+        {0, 6, "\3757zXZ", "an XZ file (a .wcp or .tar.xz)"},
         {0, 4, "\x28\xb5\x2f\xfd", "a Zstandard file (a .wcp or .tzst)"},
         {0, 3, "BZh", "a bzip2 file"},
         {257, 5, "ustar", "a tar archive"},
@@ -55,7 +55,8 @@ const char *tp_kind_guess(const void *bytes, size_t len)
     size_t blank = 0;
     while (blank < len && strchr(" \t\r\n", p[blank]) && p[blank])
         blank++;
-    if (len - blank >= 5 && (!strncasecmp(p + blank, "<!doc", 5) || !strncasecmp(p + blank, "<html", 5)))
+    if (len - blank >= 5 &&
+        (!strncasecmp(p + blank, "<!doc", 5) || !strncasecmp(p + blank, "<html", 5)))
         return "a web page: the link led to a page, not to the file";
     return "no known kind of archive";
 }
@@ -69,12 +70,12 @@ enum tp_kind tp_kind_of_entries(const struct tp_zip_view *zip)
         if (e->folder)
             continue;
         module = module || tp_zip_name_is(e, "module.prop") ||
-                 tp_zip_name_is(e, "META-INF/com/google/android/update-binary");
+            tp_zip_name_is(e, "META-INF/com/google/android/update-binary");
         libraries += tp_zip_name_ends(e, ".so");
         archives += tp_zip_name_ends(e, ".zip") || tp_zip_name_ends(e, ".adpkg");
         /* Names of Qualcomm's libraries, which blob-patcher.py begins with "not". */
         vendor = vendor || tp_zip_name_ends(e, "gsl.so") || tp_zip_name_ends(e, "llvm-qgl.so") ||
-                 tp_zip_name_ends(e, "llvm-glnext.so") || tp_zip_name_ends(e, "adreno_utils.so");
+            tp_zip_name_ends(e, "llvm-glnext.so") || tp_zip_name_ends(e, "adreno_utils.so");
     }
     if (module)
         return TP_KIND_MODULE;

@@ -25,8 +25,8 @@ const char *tp_kind_words(enum tp_kind kind);
 /* What other kind of file its first bytes tell, with its article: "a 7z archive"; never NULL. */
 const char *tp_kind_guess(const void *bytes, size_t len);
 
-/* A whole zip's kind as far as its entries' names tell: MODULE, NESTED, NO_DRIVER, QUALCOMM, or ANDROID
- * for all others. */
+/* A whole zip's kind as far as its entries' names tell: MODULE, NESTED, NO_DRIVER, QUALCOMM, or
+ * ANDROID for all others. */
 enum tp_kind tp_kind_of_entries(const struct tp_zip_view *zip);
 
 #endif

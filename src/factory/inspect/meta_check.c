@@ -13,8 +13,16 @@
 
 /* Of libadrenotools' tools/ADPKG.md; all of them mandatory in Strato's reader. */
 const char *const tp_meta_keys[] = {
-    "schemaVersion", "name",   "description", "author",      "packageVersion",
-    "vendor",        "driverVersion", "minApi", "libraryName", NULL,
+    "schemaVersion",
+    "name",
+    "description",
+    "author",
+    "packageVersion",
+    "vendor",
+    "driverVersion",
+    "minApi",
+    "libraryName",
+    NULL,
 };
 
 bool tp_meta_is_known(const char *key)
@@ -58,8 +66,9 @@ int tp_meta_number(const json_t *meta, const char *key, int missing)
     const json_t *v = json_object_get(meta, key);
     const char *text = json_string_value(v);
     if (json_is_integer(v))
-        return json_integer_value(v) > INT32_MAX || json_integer_value(v) < 0 ?
-                   -1 : (int)json_integer_value(v);
+        return json_integer_value(v) > INT32_MAX || json_integer_value(v) < 0
+            ? -1
+            : (int)json_integer_value(v);
     if (text && *text && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text))
         return atoi(text);
     return missing;
@@ -86,20 +95,23 @@ static void check_name(const json_t *meta, struct tp_findings *f)
     const char *fault = tp_meta_folder_fault(name);
     if (fault)
         tp_findings_add(f, TP_RULE_META_NAME, META, NULL,
-                        "its name \"%.60s\" %s, and importers make a folder of it", name, fault);
+            "its name \"%.60s\" %s, and importers make a folder of it", name, fault);
     else if (!strcasecmp(name, "system") || !strcmp(name, "tmp") || *name == '@')
         tp_findings_add(f, TP_RULE_META_NAME, META, NULL,
-                        "its name \"%.60s\" stands for something else: \"System\" for the phone's own "
-                        "driver, \"tmp\" for where GameNative unpacks, \"@…\" for WinNative's own",
-                        name);
+            "its name \"%.60s\" stands for something else: \"System\" for the phone's own "
+            "driver, \"tmp\" for where GameNative unpacks, \"@…\" for WinNative's own",
+            name);
     else if (isspace((unsigned char)*name) || isspace((unsigned char)name[strlen(name) - 1]))
         tp_findings_add_as(f, TP_RULE_META_NAME, TP_SEVERITY_WARNING, META, NULL,
-                           "its name \"%.60s\" begins or ends with a space, which some importers cut "
-                           "off", name);
-    if (*package && (fault = tp_meta_folder_fault(package)) && strcmp(fault, "begins with a dot") != 0)
+            "its name \"%.60s\" begins or ends with a space, which some importers cut "
+            "off",
+            name);
+    if (*package && (fault = tp_meta_folder_fault(package)) &&
+        strcmp(fault, "begins with a dot") != 0)
         tp_findings_add(f, TP_RULE_META_NAME, META, NULL,
-                        "its packageVersion \"%.60s\" %s, and Strato and RPCSX make a folder of name "
-                        "and packageVersion", package, fault);
+            "its packageVersion \"%.60s\" %s, and Strato and RPCSX make a folder of name "
+            "and packageVersion",
+            package, fault);
 }
 
 static void check_api(const json_t *meta, int api, struct tp_findings *f)
@@ -108,19 +120,18 @@ static void check_api(const json_t *meta, int api, struct tp_findings *f)
     if (min == -2)
         return;
     if (min < TP_API_FIRST)
-        tp_findings_add_as(f, TP_RULE_META_API, min < 1 ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING, META,
-                           NULL, "its minApi is %d, and 64-bit Android began with %d", min,
-                           TP_API_FIRST);
+        tp_findings_add_as(f, TP_RULE_META_API, min < 1 ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING,
+            META, NULL, "its minApi is %d, and 64-bit Android began with %d", min, TP_API_FIRST);
     else if (min > TP_API_LAST)
         tp_findings_add(f, TP_RULE_META_API, META, NULL,
-                        "its minApi is %d, and the newest Android known here is %d: phones refuse it",
-                        min, TP_API_LAST);
+            "its minApi is %d, and the newest Android known here is %d: phones refuse it", min,
+            TP_API_LAST);
     else if (api && min > api) {
         char *needed = tp_strdup(tp_android_name(min));
         tp_findings_add(f, TP_RULE_META_API, META,
-                        "take a driver for this phone's Android, or one with a lower minApi",
-                        "it asks for API %d (%s), and the phone has %d (%s): importers refuse it", min,
-                        needed, api, tp_android_name(api));
+            "take a driver for this phone's Android, or one with a lower minApi",
+            "it asks for API %d (%s), and the phone has %d (%s): importers refuse it", min, needed,
+            api, tp_android_name(api));
         free(needed);
     }
 }
@@ -136,9 +147,8 @@ static void check_types(const json_t *meta, struct tp_findings *f)
             tp_findings_add(f, TP_RULE_META_TYPE, META, NULL, "its %s is no text", key);
         else if (is_number_key(key) && !json_is_integer(v))
             tp_findings_add_as(f, TP_RULE_META_TYPE,
-                               tp_meta_number(meta, key, -1) < 0 ? TP_SEVERITY_ERROR
-                                                                 : TP_SEVERITY_WARNING,
-                               META, NULL, "its %s is no whole number", key);
+                tp_meta_number(meta, key, -1) < 0 ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING, META,
+                NULL, "its %s is no whole number", key);
     }
     int schema = tp_meta_number(meta, "schemaVersion", 1);
     if (schema != 1)
@@ -153,16 +163,17 @@ static void check_keys(const json_t *meta, bool linux_driver, struct tp_findings
         bool wanted = !linux_driver || !strcmp(key, "name") || !strcmp(key, "libraryName");
         if (!wanted || json_object_get(meta, key))
             continue;
-        const char *whom = !strcmp(key, "name") || !strcmp(key, "libraryName") ?
-                               "every importer wants it" :
-                           !strcmp(key, "schemaVersion") || !strcmp(key, "packageVersion") ?
-                               "Strato, RPCSX and Dolphin want it" :
-                               "Strato, RPCSX, Dolphin, yuzu, Citra and their successors want it";
+        const char *whom = !strcmp(key, "name") || !strcmp(key, "libraryName")
+            ? "every importer wants it"
+            : !strcmp(key, "schemaVersion") || !strcmp(key, "packageVersion")
+            ? "Strato, RPCSX and Dolphin want it"
+            : "Strato, RPCSX, Dolphin, yuzu, Citra and their successors want it";
         tp_findings_add(f, TP_RULE_META_KEY_MISSING, META, NULL, "it has no %s: %s", key, whom);
     }
     const char *key;
     json_t *v;
-    json_object_foreach((json_t *)(uintptr_t)meta, key, v) {
+    json_object_foreach((json_t *)(uintptr_t)meta, key, v)
+    {
         if (!linux_driver && !tp_meta_is_known(key))
             tp_findings_add(f, TP_RULE_META_KEY_UNKNOWN, META, NULL, "it has the key %.60s", key);
     }
@@ -174,15 +185,15 @@ static void check_adpkg(const json_t *meta, struct tp_findings *f)
     const char *vendor = tp_json_text(meta, "vendor"), *p = tp_json_text(meta, "driverVersion");
     if (*vendor && strcmp(vendor, "Mesa") != 0 && strcmp(vendor, "Qualcomm") != 0)
         tp_findings_add(f, TP_RULE_META_ADPKG, META, NULL,
-                        "its vendor is \"%.60s\", and ADPKG has Mesa and Qualcomm", vendor);
+            "its vendor is \"%.60s\", and ADPKG has Mesa and Qualcomm", vendor);
     if (!*p)
         return;
     for (int i = 0; i < 3; i++) {
         size_t digits = strspn(p, "0123456789");
         if (!digits || (i < 2 && p[digits] != '.')) {
             tp_findings_add(f, TP_RULE_META_ADPKG, META, NULL,
-                            "its driverVersion is \"%.60s\", and ADPKG has three numbers in front",
-                            tp_json_text(meta, "driverVersion"));
+                "its driverVersion is \"%.60s\", and ADPKG has three numbers in front",
+                tp_json_text(meta, "driverVersion"));
             return;
         }
         p += digits + (i < 2);
@@ -217,7 +228,8 @@ static json_t *parse(const char *text, size_t len, struct tp_findings *f)
     return meta;
 }
 
-json_t *tp_meta_check(const char *text, size_t len, bool linux_driver, int api, struct tp_findings *f)
+json_t *tp_meta_check(
+    const char *text, size_t len, bool linux_driver, int api, struct tp_findings *f)
 {
     if (len > TP_META_MAX_BYTES) {
         tp_findings_add(f, TP_RULE_META_SIZE, META, NULL, "it has %zu bytes", len);
@@ -230,7 +242,7 @@ json_t *tp_meta_check(const char *text, size_t len, bool linux_driver, int api, 
         len -= 3;
     } else if (memchr(text, 0, len)) {
         tp_findings_add(f, TP_RULE_META_ENCODING, META, NULL, "it has NULs in it%s",
-                        len > 1 && (!text[0] || !text[1]) ? ": it is UTF-16" : "");
+            len > 1 && (!text[0] || !text[1]) ? ": it is UTF-16" : "");
         return NULL;
     }
     json_t *meta = parse(text, len, f);

@@ -4,15 +4,15 @@
 
 #include "factory/inspect/zip_internal.h"
 
-/* What an inspection may read and unpack in all: some two seconds. An archive of the largest kind that
- * is imported needs 256 MiB at most. */
+/* What an inspection may read and unpack in all: some two seconds. An archive of the largest kind
+ * that is imported needs 256 MiB at most. */
 #define WORK_BYTES ((uint64_t)384 << 20)
 
 /* Takes unpacked bytes; false: no more. */
 typedef bool (*take_fn)(void *data, const uint8_t *bytes, size_t n);
 
-/* Unpacks the entry piece by piece. used: packed bytes read; those behind the stream's end are left.
- * -EBADMSG: damaged; -ENODATA: it ends too early; -EFBIG: the taker has enough. */
+/* Unpacks the entry piece by piece. used: packed bytes read; those behind the stream's end are
+ * left. -EBADMSG: damaged; -ENODATA: it ends too early; -EFBIG: the taker has enough. */
 static int unpack(const struct tp_zip_entry *e, take_fn take, void *data, uint64_t *used)
 {
     enum { PIECE = 1 << 16, INPUT = 1 << 20 };
@@ -67,18 +67,10 @@ static bool take_check(void *data, const uint8_t *bytes, size_t n)
     return true;
 }
 
-static void add(struct tp_findings *f, enum tp_rule_id rule, const struct tp_zip_entry *e,
-                const char *what)
-{
-    char *label = tp_zip_label(e);
-    tp_findings_add(f, rule, label, NULL, "%s", what);
-    free(label);
-}
-
 static bool is_readable(const struct tp_zip_entry *e)
 {
     return e->data && !(e->flags & ZIP_FLAG_ENCRYPTED) &&
-           (e->method == ZIP_STORED || e->method == ZIP_DEFLATED);
+        (e->method == ZIP_STORED || e->method == ZIP_DEFLATED);
 }
 
 /* One entry; false: the work is up. */
@@ -94,19 +86,20 @@ static bool check_entry(const struct tp_zip_entry *e, uint64_t *work, struct tp_
     if (r == -EFBIG)
         return false;
     if (r == -ENODATA)
-        add(f, TP_RULE_ZIP_SIZE_LIES, e, "its packed bytes end before it is whole");
+        zip_tell(f, TP_RULE_ZIP_SIZE_LIES, e, "its packed bytes end before it is whole");
     else if (r == -EBADMSG)
-        add(f, TP_RULE_ZIP_CRC, e, "its packed bytes are damaged");
+        zip_tell(f, TP_RULE_ZIP_CRC, e, "its packed bytes are damaged");
     else if (c.size != e->size_bytes) {
         char *label = tp_zip_label(e);
         tp_findings_add(f, TP_RULE_ZIP_SIZE_LIES, label, NULL,
-                        "it says that it has %llu bytes, and has %llu",
-                        (unsigned long long)e->size_bytes, (unsigned long long)c.size);
+            "it says that it has %llu bytes, and has %llu", (unsigned long long)e->size_bytes,
+            (unsigned long long)c.size);
         free(label);
     } else if (used != e->packed_bytes)
-        add(f, TP_RULE_ZIP_SIZE_LIES, e, "bytes that belong to nothing follow its packed ones");
+        zip_tell(
+            f, TP_RULE_ZIP_SIZE_LIES, e, "bytes that belong to nothing follow its packed ones");
     else if (c.crc != e->crc)
-        add(f, TP_RULE_ZIP_CRC, e, "its checksum does not hold");
+        zip_tell(f, TP_RULE_ZIP_CRC, e, "its checksum does not hold");
     return true;
 }
 
@@ -118,7 +111,7 @@ void tp_zip_view_check_data(const struct tp_zip_view *z, struct tp_findings *f)
             continue;
         if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
             tp_findings_add(f, TP_RULE_ZIP_BOMB, NULL, NULL,
-                            "its %zu bytes unpack to hundreds of MiB, whatever it says", z->len);
+                "its %zu bytes unpack to hundreds of MiB, whatever it says", z->len);
         return;
     }
 }

@@ -43,8 +43,13 @@ static inline char zip_lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
 }
 
-/* The body of the extra field 1 (sizes of 64 bits) in n bytes of extra fields; NULL: there is none. */
+/* The body of the extra field 1 (sizes of 64 bits) in n bytes of extra fields; NULL: there is none.
+ */
 const uint8_t *zip_extra64(const uint8_t *extra, size_t n, size_t *len);
+
+/* zip_view.c: adds a finding of an entry, which is named. */
+void zip_tell(
+    struct tp_findings *f, enum tp_rule_id rule, const struct tp_zip_entry *e, const char *what);
 
 /* zip_local.c: each entry's own header: finds its data and holds it against the directory. */
 void zip_read_locals(struct tp_zip_view *zip, struct tp_findings *findings);

@@ -3,17 +3,9 @@
 
 #include "factory/inspect/zip_internal.h"
 
-static void add(struct tp_findings *f, enum tp_rule_id rule, const struct tp_zip_entry *e,
-                const char *what)
-{
-    char *label = tp_zip_label(e);
-    tp_findings_add(f, rule, label, NULL, "%s", what);
-    free(label);
-}
-
 /* What the entry's own header says otherwise than the directory; NULL: nothing. */
-static const char *difference(const struct tp_zip_entry *e, const uint8_t *local,
-                              const uint8_t *extra, size_t extra_len)
+static const char *difference(
+    const struct tp_zip_entry *e, const uint8_t *local, const uint8_t *extra, size_t extra_len)
 {
     if (zip_u16(local + 26) != e->name_len || memcmp(local + ZIP_LOCAL_BYTES, e->name, e->name_len))
         return "its own header has another name than the directory";
@@ -29,8 +21,7 @@ static const char *difference(const struct tp_zip_entry *e, const uint8_t *local
         size = zip_u64(wide);
     if (packed == UINT32_MAX && wide && len >= 16)
         packed = zip_u64(wide + 8);
-    if (zip_u32(local + 14) != e->crc || packed != e->packed_bytes ||
-        size != e->size_bytes)
+    if (zip_u32(local + 14) != e->crc || packed != e->packed_bytes || size != e->size_bytes)
         return "its own header and the directory disagree in its size or checksum";
     return NULL;
 }
@@ -57,20 +48,21 @@ static void read_local(struct tp_zip_view *z, struct tp_zip_entry *e, struct tp_
     e->end_offset = e->local_offset;
     if (e->local_offset > end || end - e->local_offset < ZIP_LOCAL_BYTES ||
         zip_u32(z->bytes + e->local_offset) != ZIP_LOCAL_SIGNATURE) {
-        add(f, TP_RULE_ZIP_DAMAGED, e, "it does not lie where the directory says");
+        zip_tell(f, TP_RULE_ZIP_DAMAGED, e, "it does not lie where the directory says");
         return;
     }
     const uint8_t *local = z->bytes + e->local_offset;
     size_t name_len = zip_u16(local + 26), extra_len = zip_u16(local + 28);
     uint64_t at = e->local_offset + ZIP_LOCAL_BYTES + name_len + extra_len;
     if (at > end) {
-        add(f, TP_RULE_ZIP_DAMAGED, e, "its own header runs into the directory");
+        zip_tell(f, TP_RULE_ZIP_DAMAGED, e, "its own header runs into the directory");
         return;
     }
     const char *differs = difference(e, local, local + ZIP_LOCAL_BYTES + name_len, extra_len);
     e->end_offset = at;
     if (e->packed_bytes > end - at) {
-        add(f, TP_RULE_ZIP_SIZE_LIES, e, "it says that it has more packed bytes than there are");
+        zip_tell(
+            f, TP_RULE_ZIP_SIZE_LIES, e, "it says that it has more packed bytes than there are");
         return;
     }
     e->data = z->bytes + at;
@@ -82,9 +74,9 @@ static void read_local(struct tp_zip_view *z, struct tp_zip_entry *e, struct tp_
         e->end_offset += n;
     }
     if (differs)
-        add(f, TP_RULE_ZIP_LOCAL_DIFFERS, e, differs);
+        zip_tell(f, TP_RULE_ZIP_LOCAL_DIFFERS, e, differs);
     if (e->described && e->method == ZIP_STORED)
-        add(f, TP_RULE_ZIP_STORED_DESCRIPTOR, e,
+        zip_tell(f, TP_RULE_ZIP_STORED_DESCRIPTOR, e,
             "it is stored, and its size is told only behind its data");
 }
 
@@ -108,13 +100,13 @@ static void hole(const struct tp_zip_view *z, uint64_t from, uint64_t to, struct
     bool entry = to - from >= ZIP_LOCAL_BYTES && zip_u32(z->bytes + from) == ZIP_LOCAL_SIGNATURE;
     if (!from)
         tp_findings_add(f, TP_RULE_ZIP_PREFIX, NULL, NULL, "%llu bytes stand in front of it",
-                        (unsigned long long)to);
+            (unsigned long long)to);
     else
         /* Behind the last entry, where nothing looks, signatures and padding are harmless. */
         tp_findings_add_as(f, TP_RULE_ZIP_GAP,
-                           last && !entry ? TP_SEVERITY_WARNING : TP_SEVERITY_ERROR, NULL, NULL,
-                           "%llu bytes at %llu belong to no entry%s", (unsigned long long)(to - from),
-                           (unsigned long long)from, entry ? ", and begin with an entry's header" : "");
+            last && !entry ? TP_SEVERITY_WARNING : TP_SEVERITY_ERROR, NULL, NULL,
+            "%llu bytes at %llu belong to no entry%s", (unsigned long long)(to - from),
+            (unsigned long long)from, entry ? ", and begin with an entry's header" : "");
 }
 
 void zip_check_layout(const struct tp_zip_view *z, struct tp_findings *f)
@@ -131,7 +123,7 @@ void zip_check_layout(const struct tp_zip_view *z, struct tp_findings *f)
     uint64_t end = 0;
     for (size_t i = 0; i < z->n; i++) {
         if (order[i]->data && order[i]->local_offset < end)
-            add(f, TP_RULE_ZIP_OVERLAP, order[i], "it shares bytes with another entry");
+            zip_tell(f, TP_RULE_ZIP_OVERLAP, order[i], "it shares bytes with another entry");
         else if (known && order[i]->local_offset > end)
             hole(z, end, order[i]->local_offset, f);
         if (order[i]->data && order[i]->end_offset > end)

@@ -4,14 +4,6 @@
 
 #include "factory/inspect/zip_internal.h"
 
-static void add(struct tp_findings *f, enum tp_rule_id rule, const struct tp_zip_entry *e,
-                const char *what)
-{
-    char *label = tp_zip_label(e);
-    tp_findings_add(f, rule, label, NULL, "%s", what);
-    free(label);
-}
-
 static bool has_dots(const struct tp_zip_entry *e)
 {
     for (size_t at = 0; at < e->name_len;) {
@@ -44,8 +36,11 @@ static int characters(const char *name, size_t len)
     int n = 0;
     for (size_t i = 0; i < len; n++) {
         uint8_t c = (uint8_t)name[i++];
-        int more = c < 0x80 ? 0 : (c & 0xe0) == 0xc0 ? 1 : (c & 0xf0) == 0xe0 ? 2 :
-                   (c & 0xf8) == 0xf0 ? 3 : -1;
+        int more = c < 0x80      ? 0
+            : (c & 0xe0) == 0xc0 ? 1
+            : (c & 0xf0) == 0xe0 ? 2
+            : (c & 0xf8) == 0xf0 ? 3
+                                 : -1;
         if (more < 0 || (size_t)more > len - i)
             return -1;
         uint32_t point = more ? c & (0x3fu >> more) : c;
@@ -80,18 +75,18 @@ static void check_entry(const struct tp_zip_entry *e, bool hostile_only, struct 
 {
     const char *fault = path_fault(e);
     if (fault)
-        add(f, TP_RULE_ZIP_PATH, e, fault);
+        zip_tell(f, TP_RULE_ZIP_PATH, e, fault);
     else if (!hostile_only && (fault = name_fault(e)))
-        add(f, TP_RULE_ZIP_NAME, e, fault);
+        zip_tell(f, TP_RULE_ZIP_NAME, e, fault);
     else if (!hostile_only && memchr(e->name, '/', e->name_len))
-        add(f, TP_RULE_ZIP_FOLDER, e, e->folder ? "it is a folder" : "it lies in a folder");
+        zip_tell(f, TP_RULE_ZIP_FOLDER, e, e->folder ? "it is a folder" : "it lies in a folder");
     unsigned type = e->mode & S_IFMT;
     if (type == S_IFLNK)
-        add(f, TP_RULE_ZIP_LINK, e, "it is a symbolic link");
+        zip_tell(f, TP_RULE_ZIP_LINK, e, "it is a symbolic link");
     else if (type && type != S_IFREG && type != S_IFDIR)
-        add(f, TP_RULE_ZIP_LINK, e, "it is a device or a pipe");
+        zip_tell(f, TP_RULE_ZIP_LINK, e, "it is a device or a pipe");
     if (e->flags & ZIP_FLAG_ENCRYPTED)
-        add(f, TP_RULE_ZIP_ENCRYPTED, e, "it is encrypted");
+        zip_tell(f, TP_RULE_ZIP_ENCRYPTED, e, "it is encrypted");
     else if (e->method != ZIP_STORED && e->method != ZIP_DEFLATED) {
         char *label = tp_zip_label(e);
         tp_findings_add(f, TP_RULE_ZIP_METHOD, label, NULL, "it is packed by method %u", e->method);
@@ -151,9 +146,10 @@ static void check_twins(const struct tp_zip_view *z, struct tp_findings *f)
         if (names[i].hash != names[i - 1].hash || !same_lower(a, b))
             continue;
         if (!memcmp(a->name, b->name, a->name_len))
-            add(f, TP_RULE_ZIP_DUPLICATE, b, "it is there twice");
+            zip_tell(f, TP_RULE_ZIP_DUPLICATE, b, "it is there twice");
         else
-            add(f, TP_RULE_ZIP_CASE, b, "another entry's name is the same in other letters' case");
+            zip_tell(
+                f, TP_RULE_ZIP_CASE, b, "another entry's name is the same in other letters' case");
     }
     free(names);
 }
@@ -172,8 +168,7 @@ static void check_sum(const struct tp_zip_view *z, struct tp_findings *f)
         return;
     bool bomb = sum / BOMB_RATIO > z->len;
     tp_findings_add(f, bomb ? TP_RULE_ZIP_BOMB : TP_RULE_ZIP_TOO_LARGE, NULL, NULL,
-                    "it says that %zu bytes unpack to %llu MiB", z->len,
-                    (unsigned long long)(sum >> 20));
+        "it says that %zu bytes unpack to %llu MiB", z->len, (unsigned long long)(sum >> 20));
 }
 
 void tp_zip_view_check_names(const struct tp_zip_view *z, bool hostile_only, struct tp_findings *f)
@@ -184,5 +179,5 @@ void tp_zip_view_check_names(const struct tp_zip_view *z, bool hostile_only, str
     check_sum(z, f);
     if (!hostile_only && z->n > TP_ZIP_IMPORT_ENTRIES)
         tp_findings_add(f, TP_RULE_ZIP_TOO_MANY, NULL, NULL, "it has %zu%s entries", z->n,
-                        z->n == TP_ZIP_MAX_ENTRIES ? " and more" : "");
+            z->n == TP_ZIP_MAX_ENTRIES ? " and more" : "");
 }

@@ -3,6 +3,14 @@
 
 #include "factory/inspect/zip_internal.h"
 
+void zip_tell(
+    struct tp_findings *f, enum tp_rule_id rule, const struct tp_zip_entry *e, const char *what)
+{
+    char *label = tp_zip_label(e);
+    tp_findings_add(f, rule, label, NULL, "%s", what);
+    free(label);
+}
+
 /* Where the directory lies, as the record at the end of the file tells. */
 struct end {
     uint64_t at;         /* of the record itself */
@@ -54,7 +62,7 @@ static bool read_end64(const struct tp_zip_view *z, struct end *e)
 static bool begins_with_entry(const struct tp_zip_view *z, uint64_t at, uint64_t end)
 {
     return at <= end && end - at >= ZIP_CENTRAL_BYTES &&
-           zip_u32(z->bytes + at) == ZIP_CENTRAL_SIGNATURE;
+        zip_u32(z->bytes + at) == ZIP_CENTRAL_SIGNATURE;
 }
 
 /* Can there be an end record at this place, and a directory in front of it? */
@@ -80,7 +88,7 @@ static bool read_end(const struct tp_zip_view *z, uint64_t at, struct end *e)
 static bool is_plausible(const struct tp_zip_view *z, const struct end *e)
 {
     return e->size <= e->records_at &&
-           (!e->entries || begins_with_entry(z, e->records_at - e->size, e->records_at));
+        (!e->entries || begins_with_entry(z, e->records_at - e->size, e->records_at));
 }
 
 /* From the file's end backwards, as readers do; the record that fits best. */
@@ -105,8 +113,7 @@ static bool find_end(const struct tp_zip_view *z, struct end *best, struct tp_fi
     }
     if (plausible > 1)
         tp_findings_add(f, TP_RULE_ZIP_TWO_ENDS, NULL, NULL,
-                        "%d records in it claim to be its end, each with a directory of its own",
-                        plausible);
+            "%d records in it claim to be its end, each with a directory of its own", plausible);
     return found > 0;
 }
 
@@ -127,9 +134,10 @@ static bool widen(struct tp_zip_entry *e, const uint8_t *extra, size_t n)
     return true;
 }
 
-/* One entry of the directory at *at, which is moved behind it. base: what lies in front of the zip. */
-static bool read_entry(struct tp_zip_view *z, uint64_t *at, uint64_t end, uint64_t base,
-                       struct tp_zip_entry *out)
+/* One entry of the directory at *at, which is moved behind it. base: what lies in front of the zip.
+ */
+static bool read_entry(
+    struct tp_zip_view *z, uint64_t *at, uint64_t end, uint64_t base, struct tp_zip_entry *out)
 {
     if (!begins_with_entry(z, *at, end))
         return false;
@@ -177,8 +185,8 @@ static void read_directory(struct tp_zip_view *z, const struct end *end, struct 
     }
     if (!good) {
         tp_findings_add(f, TP_RULE_ZIP_DAMAGED, NULL, NULL,
-                        "its directory is damaged behind %zu of %llu entries", z->n,
-                        (unsigned long long)end->entries);
+            "its directory is damaged behind %zu of %llu entries", z->n,
+            (unsigned long long)end->entries);
         return;
     }
     z->whole = true;
@@ -186,8 +194,7 @@ static void read_directory(struct tp_zip_view *z, const struct end *end, struct 
     bool counted = z->n == end->entries || (!end->wide && (z->n & UINT16_MAX) == end->entries);
     if (!counted && z->n < TP_ZIP_MAX_ENTRIES)
         tp_findings_add(f, TP_RULE_ZIP_DAMAGED, NULL, NULL,
-                        "its directory has %zu entries and says %llu", z->n,
-                        (unsigned long long)end->entries);
+            "its directory has %zu entries and says %llu", z->n, (unsigned long long)end->entries);
 }
 
 static void read_zip(struct tp_zip_view *z, struct tp_findings *f)
@@ -195,7 +202,7 @@ static void read_zip(struct tp_zip_view *z, struct tp_findings *f)
     struct end end = {0};
     if (!find_end(z, &end, f)) {
         tp_findings_add(f, TP_RULE_ZIP_TRUNCATED, NULL, NULL,
-                        "its end is missing: %zu bytes without a directory", z->len);
+            "its end is missing: %zu bytes without a directory", z->len);
         return;
     }
     if (end.disk) {
@@ -204,22 +211,23 @@ static void read_zip(struct tp_zip_view *z, struct tp_findings *f)
     }
     if (end.size > end.records_at || end.offset > end.records_at - end.size) {
         tp_findings_add(f, TP_RULE_ZIP_TRUNCATED, NULL, NULL,
-                        "its beginning or middle is missing: the directory should be %llu bytes at "
-                        "%llu, and the file has %zu bytes",
-                        (unsigned long long)end.size, (unsigned long long)end.offset, z->len);
+            "its beginning or middle is missing: the directory should be %llu bytes at "
+            "%llu, and the file has %zu bytes",
+            (unsigned long long)end.size, (unsigned long long)end.offset, z->len);
         return;
     }
     if (!end.exact)
         tp_findings_add(f, TP_RULE_ZIP_TRAILING, NULL, NULL, "bytes follow its end");
     if (end.wide)
-        tp_findings_add(f, TP_RULE_ZIP_ZIP64, NULL, NULL, "it is in zip64's form, for %zu bytes",
-                        z->len);
+        tp_findings_add(
+            f, TP_RULE_ZIP_ZIP64, NULL, NULL, "it is in zip64's form, for %zu bytes", z->len);
     read_directory(z, &end, f);
     zip_read_locals(z, f);
     zip_check_layout(z, f);
 }
 
-void tp_zip_view_open(const void *bytes, size_t len, struct tp_findings *f, struct tp_zip_view **out)
+void tp_zip_view_open(
+    const void *bytes, size_t len, struct tp_findings *f, struct tp_zip_view **out)
 {
     struct tp_zip_view *z = tp_calloc(1, sizeof *z);
     z->bytes = bytes;
@@ -245,7 +253,7 @@ bool tp_zip_base_is(const struct tp_zip_entry *e, const char *name)
 {
     size_t n = strlen(name);
     return e->name_len >= n && !memcmp(e->name + e->name_len - n, name, n) &&
-           (e->name_len == n || e->name[e->name_len - n - 1] == '/');
+        (e->name_len == n || e->name[e->name_len - n - 1] == '/');
 }
 
 static bool same_text(const char *a, const char *b, size_t n)

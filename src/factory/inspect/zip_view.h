@@ -1,5 +1,6 @@
-/* A zip as it lies in memory, read by a reader that believes nothing. It is told twice, by the directory
- * at its end and by a header in front of each entry, and apps differ in which of the two they read. */
+/* A zip as it lies in memory, read by a reader that believes nothing. It is told twice, by the
+ * directory at its end and by a header in front of each entry, and apps differ in which of the two
+ * they read. */
 #ifndef TP_FACTORY_INSPECT_ZIP_VIEW_H
 #define TP_FACTORY_INSPECT_ZIP_VIEW_H
 
@@ -40,18 +41,18 @@ struct tp_zip_view {
 };
 
 /*
- * Reads the directory and each entry's own header; breaches of the format become findings. Never fails:
- * what cannot be read is left out. *out: closed by the caller.
+ * Reads the directory and each entry's own header; breaches of the format become findings. Never
+ * fails: what cannot be read is left out. *out: closed by the caller.
  */
-void tp_zip_view_open(const void *bytes, size_t len, struct tp_findings *findings,
-                      struct tp_zip_view **out);
+void tp_zip_view_open(
+    const void *bytes, size_t len, struct tp_findings *findings, struct tp_zip_view **out);
 /* NULL is accepted. */
 void tp_zip_view_close(struct tp_zip_view *zip);
 
-/* Holds names, kinds, number and sum of the entries against what importers take. hostile_only: for an
- * archive that is not for them: folders and numbers are its own affair. */
-void tp_zip_view_check_names(const struct tp_zip_view *zip, bool hostile_only,
-                             struct tp_findings *findings);
+/* Holds names, kinds, number and sum of the entries against what importers take. hostile_only: for
+ * an archive that is not for them: folders and numbers are its own affair. */
+void tp_zip_view_check_names(
+    const struct tp_zip_view *zip, bool hostile_only, struct tp_findings *findings);
 
 /* Unpacks every entry into nothing and holds it against its size and checksum, up to a bound on the
  * work: what goes beyond is a bomb. Breaches become findings. */
@@ -59,15 +60,16 @@ void tp_zip_view_check_data(const struct tp_zip_view *zip, struct tp_findings *f
 
 /* An entry's bytes; {0} before tp_zip_view_read, tp_zip_bytes_finish after it. */
 struct tp_zip_bytes {
-    const void *data; /* in the zip where they are stored, else in unpacked; NULL: they could not be read */
+    const void *
+        data; /* in the zip where they are stored, else in unpacked; NULL: they could not be read */
     size_t len;
     struct tp_buf unpacked;
 };
 
 /*
- * Gets an entry's bytes. Errors, without further reason: -ENODATA when they are not there, -ENOTSUP for
- * another method or an encrypted one, -EFBIG when they are more than max_bytes or than it says, -EBADMSG
- * when they are damaged.
+ * Gets an entry's bytes. Errors, without further reason: -ENODATA when they are not there, -ENOTSUP
+ * for another method or an encrypted one, -EFBIG when they are more than max_bytes or than it says,
+ * -EBADMSG when they are damaged.
  */
 int tp_zip_view_read(const struct tp_zip_entry *entry, size_t max_bytes, struct tp_zip_bytes *out);
 void tp_zip_bytes_finish(struct tp_zip_bytes *bytes);

@@ -161,7 +161,12 @@ static void bad_checksum(struct archive *a) { archive_add(a, "README", "x")->crc
 static void bad_driver_checksum(struct archive *a) { a->entries[1].crc_lie = 1; }
 static void bomb(struct archive *a) { archive_add_zeros(a, "zeros", (size_t)200 << 20); }
 
-/* meta.json. */
+/* meta.json: another value for a key. */
+#define META(name, key, value)                                                                     \
+    static void name(struct archive *a)                                                            \
+    {                                                                                              \
+        a->meta = archive_meta_with(key, value);                                                   \
+    }
 static void no_meta(struct archive *a) { archive_remove(a, 0); }
 static void other_json(struct archive *a) { archive_add(a, "icd.json", "{}"); }
 static void other_json_first(struct archive *a)
@@ -169,29 +174,29 @@ static void other_json_first(struct archive *a)
     archive_add(a, "a.json.txt", "{}");
     archive_swap(a, 0, 2);
 }
-static void meta_large(struct archive *a) { a->meta = archive_meta_with("\"description\"", archive_long_text()); }
+META(meta_large, "\"description\"", archive_long_text())
 static void meta_bom(struct archive *a) { a->meta = "\xef\xbb\xbf" ARCHIVE_META; }
 static void meta_nul(struct archive *a) { a->meta_len = sizeof ARCHIVE_META; }
-static void meta_latin(struct archive *a) { a->meta = archive_meta_with("\"author\"", "\"M\xfcller\""); }
-static void meta_comma(struct archive *a) { a->meta = archive_meta_with("\"libraryName\"", "\"libvulkan_freedreno.so\","); }
+META(meta_latin, "\"author\"", "\"M\xfcller\"")
+META(meta_comma, "\"libraryName\"", "\"libvulkan_freedreno.so\",")
 static void meta_list(struct archive *a) { a->meta = "[1]"; }
-static void meta_twice(struct archive *a) { a->meta = archive_meta_with("\"author\"", "\"a\", \"author\": \"b\""); }
+META(meta_twice, "\"author\"", "\"a\", \"author\": \"b\"")
 static void meta_deep(struct archive *a) { a->meta = "{\"a\":[[[[[[[[[[]]]]]]]]]]}"; }
-static void meta_no_author(struct archive *a) { a->meta = archive_meta_with("\"author\"", NULL); }
-static void meta_no_name(struct archive *a) { a->meta = archive_meta_with("\"name\"", NULL); }
-static void meta_unknown(struct archive *a) { a->meta = archive_meta_with("\"author\"", "\"a\", \"homepage\": \"x\""); }
-static void meta_type(struct archive *a) { a->meta = archive_meta_with("\"packageVersion\"", "1"); }
-static void meta_type_api(struct archive *a) { a->meta = archive_meta_with("\"minApi\"", "\"29\""); }
-static void meta_schema(struct archive *a) { a->meta = archive_meta_with("\"schemaVersion\"", "2"); }
-static void meta_slash_name(struct archive *a) { a->meta = archive_meta_with("\"name\"", "\"Turnip 25/7\""); }
-static void meta_system_name(struct archive *a) { a->meta = archive_meta_with("\"name\"", "\"system\""); }
-static void meta_slash_package(struct archive *a) { a->meta = archive_meta_with("\"packageVersion\"", "\"1/2\""); }
-static void meta_api(struct archive *a) { a->meta = archive_meta_with("\"minApi\"", "40"); }
-static void meta_vendor(struct archive *a) { a->meta = archive_meta_with("\"vendor\"", "\"Me\""); }
-static void meta_version(struct archive *a) { a->meta = archive_meta_with("\"driverVersion\"", "\"Vulkan 1.3\""); }
-static void library_name(struct archive *a) { a->meta = archive_meta_with("\"libraryName\"", "\"vulkan.turnip.so\""); }
-static void library_path(struct archive *a) { a->meta = archive_meta_with("\"libraryName\"", "\"./libvulkan_freedreno.so\""); }
-static void library_ending(struct archive *a) { a->meta = archive_meta_with("\"libraryName\"", "\"libvulkan_freedreno\""); }
+META(meta_no_author, "\"author\"", NULL)
+META(meta_no_name, "\"name\"", NULL)
+META(meta_unknown, "\"author\"", "\"a\", \"homepage\": \"x\"")
+META(meta_type, "\"packageVersion\"", "1")
+META(meta_type_api, "\"minApi\"", "\"29\"")
+META(meta_schema, "\"schemaVersion\"", "2")
+META(meta_slash_name, "\"name\"", "\"Turnip 25/7\"")
+META(meta_system_name, "\"name\"", "\"system\"")
+META(meta_slash_package, "\"packageVersion\"", "\"1/2\"")
+META(meta_api, "\"minApi\"", "40")
+META(meta_vendor, "\"vendor\"", "\"Me\"")
+META(meta_version, "\"driverVersion\"", "\"Vulkan 1.3\"")
+META(library_name, "\"libraryName\"", "\"vulkan.turnip.so\"")
+META(library_path, "\"libraryName\"", "\"./libvulkan_freedreno.so\"")
+META(library_ending, "\"libraryName\"", "\"libvulkan_freedreno\"")
 
 /* What the file is. */
 static void no_driver(struct archive *a) { archive_remove(a, 1); }

@@ -79,8 +79,8 @@ static void an_archive_without_its_beginning_is_an_error(void **state)
     tp_buf_finish(&whole);
 }
 
-/* Each byte of the archive in other values: no crash; and where the file changed, it is noticed, but for
- * what carries no meaning. */
+/* Each byte of the archive in other values: no crash; and where the file changed, it is noticed,
+ * but for what carries no meaning. */
 static void a_byte_changed_anywhere_is_survived(void **state)
 {
     (void)state;
@@ -151,8 +151,12 @@ static void a_bomb_of_shared_bytes_is_named(void **state)
     struct zip_writer w = {0};
     for (size_t i = 0; i < 10000; i++) {
         snprintf(names[i], sizeof names[i], "e%zu", i);
-        zip_add(&w, &(struct zip_shape){.name = names[i], .data = i ? NULL : zeros,
-                                        .len = i ? 0 : EACH, .deflated = true, .same_place = i > 0});
+        zip_add(&w,
+            &(struct zip_shape){.name = names[i],
+                .data = i ? NULL : zeros,
+                .len = i ? 0 : EACH,
+                .deflated = true,
+                .same_place = i > 0});
     }
     struct tp_buf bytes = zip_end(&w, NULL);
     free(zeros);
@@ -170,8 +174,12 @@ static void a_bomb_that_lies_is_named(void **state)
     (void)state;
     struct tp_buf zeros = zip_zeros((size_t)400 << 20);
     struct zip_writer w = {0};
-    zip_add(&w, &(struct zip_shape){.name = "x.so", .data = zeros.data, .len = zeros.len, .method = 8,
-                                    .size_lie = 10 - (int64_t)zeros.len});
+    zip_add(&w,
+        &(struct zip_shape){.name = "x.so",
+            .data = zeros.data,
+            .len = zeros.len,
+            .method = 8,
+            .size_lie = 10 - (int64_t)zeros.len});
     struct tp_buf bytes = zip_end(&w, NULL);
     tp_buf_finish(&zeros);
     expect(&bytes, TP_RULE_ZIP_BOMB);
@@ -184,10 +192,12 @@ static void a_bomb_in_a_bomb_is_not_opened(void **state)
     struct tp_buf inner = zip_zeros((size_t)64 << 20);
     for (int depth = 0; depth < 5; depth++) {
         struct zip_writer w = {0};
-        zip_add(&w, &(struct zip_shape){.name = "0.zip", .data = inner.data, .len = inner.len,
-                                        .deflated = true});
-        zip_add(&w, &(struct zip_shape){.name = "1.zip", .data = inner.data, .len = inner.len,
-                                        .deflated = true});
+        zip_add(&w,
+            &(struct zip_shape){
+                .name = "0.zip", .data = inner.data, .len = inner.len, .deflated = true});
+        zip_add(&w,
+            &(struct zip_shape){
+                .name = "1.zip", .data = inner.data, .len = inner.len, .deflated = true});
         tp_buf_finish(&inner);
         inner = zip_end(&w, NULL);
     }

@@ -1,5 +1,5 @@
-/* For the scripts beside it: writes archives of every sort into a folder; runs a program and measures it;
- * prints the tables of docs/archives.md. */
+/* For the scripts beside it: writes archives of every sort into a folder; runs a program and
+ * measures it; inspects a file cut off anywhere; prints the tables of docs/archives.md. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "archive_writer.h"
 #include "base/fs.h"
 #include "factory/inspect/importers.h"
+#include "factory/inspect/inspect.h"
 
 static void write_out(const char *folder, const char *name, struct tp_buf bytes)
 {
@@ -55,8 +56,12 @@ static struct tp_buf overlap(void)
     for (int i = 0; i < 10000; i++) {
         char name[16];
         snprintf(name, sizeof name, "e%d.so", i);
-        zip_add(&w, &(struct zip_shape){.name = name, .data = i ? NULL : zeros, .len = i ? 0 : EACH,
-                                        .deflated = true, .same_place = i > 0});
+        zip_add(&w,
+            &(struct zip_shape){.name = name,
+                .data = i ? NULL : zeros,
+                .len = i ? 0 : EACH,
+                .deflated = true,
+                .same_place = i > 0});
     }
     free(zeros);
     return zip_end(&w, NULL);
@@ -73,10 +78,12 @@ static struct tp_buf largest(void)
         memcpy(bytes + i, &(uint64_t){i * 0x9e3779b97f4a7c15u}, 8);
     memcpy(bytes, driver.data, driver.len);
     struct zip_writer w = {0};
-    zip_add(&w, &(struct zip_shape){.name = "meta.json", .data = ARCHIVE_META,
-                                    .len = strlen(ARCHIVE_META)});
-    zip_add(&w, &(struct zip_shape){.name = "libvulkan_freedreno.so", .data = bytes, .len = LEN,
-                                    .blocks = true});
+    zip_add(&w,
+        &(struct zip_shape){
+            .name = "meta.json", .data = ARCHIVE_META, .len = strlen(ARCHIVE_META)});
+    zip_add(&w,
+        &(struct zip_shape){
+            .name = "libvulkan_freedreno.so", .data = bytes, .len = LEN, .blocks = true});
     free(bytes);
     tp_buf_finish(&driver);
     return zip_end(&w, NULL);
@@ -125,11 +132,44 @@ static int measure(int seconds, long mib, char **argv)
     if (pid < 0 || wait4(pid, &status, 0, &used) != pid)
         return 1;
     double took = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                  (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
+        (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
     fprintf(stderr, "%.2f s, %ld MiB\n", took, used.ru_maxrss >> 10);
     if (!WIFEXITED(status) || WEXITSTATUS(status) > 1)
         return 1;
     return took > seconds || used.ru_maxrss >> 10 > mib;
+}
+
+#ifdef __SANITIZE_ADDRESS__
+void __asan_poison_memory_region(void const volatile *at, size_t n);
+void __asan_unpoison_memory_region(void const volatile *at, size_t n);
+#else
+#define __asan_poison_memory_region(at, n) (void)(at)
+#define __asan_unpoison_memory_region(at, n) (void)(at)
+#endif
+
+/* Inspects the file cut off at every byte, from the last one on; what is cut off cannot be read
+ * without the sanitizer's notice. 0 where each is one error. */
+static int cut(const char *path)
+{
+    struct tp_buf whole = {0};
+    struct tp_error e = {0};
+    if (tp_read_file(path, 0, &whole, &e)) {
+        fprintf(stderr, "%s: %s\n", e.where, e.what);
+        return 1;
+    }
+    size_t wrong = 0;
+    for (size_t n = whole.len; n-- > 0;) {
+        struct tp_inspection found = {0};
+        __asan_poison_memory_region(whole.data + n, whole.len - n < 64 ? whole.len - n : 64);
+        tp_inspect_memory(whole.data, n, "x.zip", 0, &found);
+        if (found.findings.n != 1 || found.findings.list[0].severity != TP_SEVERITY_ERROR)
+            wrong++;
+        tp_inspection_finish(&found);
+    }
+    __asan_unpoison_memory_region(whole.data, whole.len);
+    printf("%zu cuts, %zu of them not one error\n", whole.len, wrong);
+    tp_buf_finish(&whole);
+    return wrong > 0;
 }
 
 static void print_rules(void)
@@ -138,7 +178,7 @@ static void print_rules(void)
     for (int i = 0; i < TP_RULES; i++) {
         const struct tp_rule *r = tp_rule_of((enum tp_rule_id)i);
         printf("| `%s` | %s | %s | %s |\n", r->id, tp_severity_name(r->severity), r->holds,
-               r->why ? r->why : "the finding says what happens, and where");
+            r->why ? r->why : "the finding says what happens, and where");
     }
 }
 
@@ -147,11 +187,13 @@ static void print_importers(void)
     puts("| `--importer` | apps | platforms | its rules are read in |\n|---|---|---|---|");
     for (const struct tp_importer *i = tp_importers; i->name; i++)
         printf("| `%s` | %s | Android%s | %s |\n", i->name, i->title, i->linux_too ? ", Linux" : "",
-               i->source);
+            i->source);
 }
 
 int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "cut"))
+        return cut(argv[2]);
     if (argc == 3 && !strcmp(argv[1], "table")) {
         (strcmp(argv[2], "rules") ? print_importers : print_rules)();
         return 0;
@@ -160,6 +202,8 @@ int main(int argc, char **argv)
         return make(argv[2]);
     if (argc > 4 && !strcmp(argv[1], "measure"))
         return measure(atoi(argv[2]), atol(argv[3]), argv + 4);
-    fputs("usage: archive_tool make FOLDER | measure SECONDS MIB PROGRAM … | table NAME\n", stderr);
+    fputs("usage: archive_tool make FOLDER | measure SECONDS MIB PROGRAM … | cut FILE |\n"
+          "       table NAME\n",
+        stderr);
     return 2;
 }

@@ -6,23 +6,22 @@
 
 #define DRIVER "libvulkan_freedreno.so"
 
-static const char linux_meta[] =
-    "{\n"
-    "  \"schemaVersion\": 1,\n"
-    "  \"name\": \"WN-Linux-Turnip-25.0.7-b Axxx\",\n"
-    "  \"description\": \"Turnip\",\n"
-    "  \"author\": \"WinNative\",\n"
-    "  \"packageVersion\": \"1\",\n"
-    "  \"vendor\": \"Mesa\",\n"
-    "  \"driverVersion\": \"WN-25.0.7-b\",\n"
-    "  \"libraryName\": \"libvulkan_freedreno.so\",\n"
-    "  \"platform\": \"linux\",\n"
-    "  \"architecture\": \"aarch64\",\n"
-    "  \"libc\": \"glibc\",\n"
-    "  \"variant\": \"b\",\n"
-    "  \"mesaVersion\": \"25.0.7\",\n"
-    "  \"librarySha256\": \"\"\n"
-    "}\n";
+static const char linux_meta[] = "{\n"
+                                 "  \"schemaVersion\": 1,\n"
+                                 "  \"name\": \"WN-Linux-Turnip-25.0.7-b Axxx\",\n"
+                                 "  \"description\": \"Turnip\",\n"
+                                 "  \"author\": \"WinNative\",\n"
+                                 "  \"packageVersion\": \"1\",\n"
+                                 "  \"vendor\": \"Mesa\",\n"
+                                 "  \"driverVersion\": \"WN-25.0.7-b\",\n"
+                                 "  \"libraryName\": \"libvulkan_freedreno.so\",\n"
+                                 "  \"platform\": \"linux\",\n"
+                                 "  \"architecture\": \"aarch64\",\n"
+                                 "  \"libc\": \"glibc\",\n"
+                                 "  \"variant\": \"b\",\n"
+                                 "  \"mesaVersion\": \"25.0.7\",\n"
+                                 "  \"librarySha256\": \"\"\n"
+                                 "}\n";
 
 struct archive archive_android(void)
 {
@@ -109,8 +108,8 @@ void archive_add_zeros(struct archive *a, const char *name, size_t n)
 
 void archive_remove(struct archive *a, size_t index)
 {
-    memmove(&a->entries[index], &a->entries[index + 1],
-            (a->n - index - 1) * sizeof a->entries[index]);
+    memmove(
+        &a->entries[index], &a->entries[index + 1], (a->n - index - 1) * sizeof a->entries[index]);
     a->n--;
 }
 

@@ -88,8 +88,14 @@ static void unknown_key(struct archive *a)
 {
     a->meta = archive_meta_with("\"author\"", "\"a\", \"homepage\": \"x\"");
 }
-static void no_description(struct archive *a) { a->meta = archive_meta_with("\"description\"", NULL); }
-static void no_library(struct archive *a) { a->meta = archive_meta_with("\"libraryName\"", "\"\""); }
+static void no_description(struct archive *a)
+{
+    a->meta = archive_meta_with("\"description\"", NULL);
+}
+static void no_library(struct archive *a)
+{
+    a->meta = archive_meta_with("\"libraryName\"", "\"\"");
+}
 static void other_library(struct archive *a)
 {
     a->meta = archive_meta_with("\"libraryName\"", "\"libvulkan.so\"");
@@ -98,7 +104,10 @@ static void schema(struct archive *a) { a->meta = archive_meta_with("\"schemaVer
 static void no_name(struct archive *a) { a->meta = archive_meta_with("\"name\"", "\"\""); }
 static void slash(struct archive *a) { a->meta = archive_meta_with("\"name\"", "\"a/b\""); }
 static void called_tmp(struct archive *a) { a->meta = archive_meta_with("\"name\"", "\"tmp\""); }
-static void called_system(struct archive *a) { a->meta = archive_meta_with("\"name\"", "\"System\""); }
+static void called_system(struct archive *a)
+{
+    a->meta = archive_meta_with("\"name\"", "\"System\"");
+}
 static void bom(struct archive *a) { a->meta = "\xef\xbb\xbf" ARCHIVE_META; }
 static void large_meta(struct archive *a)
 {

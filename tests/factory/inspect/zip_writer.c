@@ -70,7 +70,9 @@ void zip_add(struct zip_writer *w, const struct zip_shape *e)
         .crc = (uint32_t)crc32_z(crc32(0, NULL, 0), e->data ? e->data : "", e->len) ^ e->crc_lie,
         .packed = packed.len + (uint64_t)e->packed_lie,
         .size = e->len + (uint64_t)e->size_lie,
-        .method = e->method ? e->method : e->deflated || e->blocks ? 8 : 0,
+        .method = e->method            ? e->method
+            : e->deflated || e->blocks ? 8
+                                       : 0,
         .flags = (uint16_t)(e->flags | (e->described ? 8 : 0)),
     };
     const struct zip_numbers n = w->last = e->same_place ? w->last : own;
