@@ -8,9 +8,12 @@
 #include "report/capture.h"
 #include "report/capture_read.h"
 
+#define AGAIN 6u
+
 struct heard {
     struct tp_metrics *metrics;
     struct tp_capture_block again;
+    unsigned n_again; /* of this input: a few say it all */
 };
 
 static bool same(const struct tp_frame_record *a, const struct tp_frame_record *b)
@@ -54,6 +57,8 @@ static void on_frame(void *data, const struct tp_frame_record *f)
     struct tp_frame_record wanted = *f;
     struct tp_capture_sink sink = {.frame = on_again, .data = &wanted};
     tp_metrics_frame(h->metrics, f);
+    if (h->n_again++ >= AGAIN)
+        return;
     tp_block_begin(&h->again);
     assert(tp_block_frame(&h->again, f));
     read_again(&h->again, &sink);
@@ -65,6 +70,8 @@ static void on_refresh(void *data, const struct tp_refresh_record *r)
     struct tp_refresh_record wanted = *r;
     struct tp_capture_sink sink = {.refresh = on_refresh_again, .data = &wanted};
     tp_metrics_refresh(h->metrics, r);
+    if (h->n_again++ >= AGAIN)
+        return;
     tp_block_begin(&h->again);
     assert(tp_block_refresh(&h->again, r));
     read_again(&h->again, &sink);
@@ -125,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!h.metrics)
         h.metrics = tp_metrics_create();
     struct tp_capture_reader *r = tp_capture_reader_create(&sink);
+    h.n_again = 0;
     size_t step = 1 + (size_t)(data[0] & 127) * 8;
     uint8_t head[2 * TP_CAPTURE_HEADER];
     if (data[0] & 128) {

@@ -39,6 +39,7 @@ static void summarize(struct tp_display *d, const struct tp_display_seen *seen,
     const struct tp_server_shown *s, struct tp_summary *out)
 {
     *out = (struct tp_summary){.has_tears = seen->watched,
+        .has_counts = true,
         .measures = {.frames = s->frames,
             .span_ns = s->last_ns - s->first_ns,
             .tears = seen->screen.beam.watch.tears,

@@ -27,6 +27,20 @@ static void on_refresh(void *data, const struct tp_refresh_record *r)
     tp_recorder_refresh(rec->capture, r);
 }
 
+static void on_counts(void *data, const struct tp_world_result *r)
+{
+    struct tp_recording *rec = data;
+    struct tp_summary s;
+    tp_world_summary(rec->config, r, &s);
+    for (unsigned i = 0; i < TP_COUNTERS; i++)
+        tp_recorder_count(rec->capture, tp_counter_names[i], s.counts[i]);
+    for (unsigned i = 0; i < s.n_faults; i++) {
+        char name[TP_SUMMARY_NAME + 8];
+        snprintf(name, sizeof name, "fault.%s", s.faults[i].name);
+        tp_recorder_count(rec->capture, name, s.faults[i].injected);
+    }
+}
+
 static void put_settings(struct tp_recorder *to, const struct tp_world_config *c)
 {
     static const char *const modes[] = {[TP_GATE_OFF] = "off",
@@ -59,24 +73,11 @@ int tp_recording_begin(
     rec->config = c;
     rec->refresh_mhz = c->refresh_mhz;
     rec->watch = (struct tp_world_watch){
-        .frame = on_frame, .scan = on_refresh, .data = rec, .next = c->watch};
+        .frame = on_frame, .scan = on_refresh, .counts = on_counts, .data = rec, .next = c->watch};
     c->watch = &rec->watch;
     put_settings(rec->capture, c);
     *out = rec;
     return 0;
-}
-
-static void put_counts(struct tp_recording *rec, const struct tp_world_result *r)
-{
-    struct tp_summary s;
-    tp_world_summary(rec->config, r, &s);
-    for (unsigned i = 0; i < TP_COUNTERS; i++)
-        tp_recorder_count(rec->capture, tp_counter_names[i], s.counts[i]);
-    for (unsigned i = 0; i < s.n_faults; i++) {
-        char name[TP_SUMMARY_NAME + 8];
-        snprintf(name, sizeof name, "fault.%s", s.faults[i].name);
-        tp_recorder_count(rec->capture, name, s.faults[i].injected);
-    }
 }
 
 int tp_recording_end(struct tp_recording *rec, const struct tp_world_result *r, struct tp_error *e)
@@ -84,7 +85,7 @@ int tp_recording_end(struct tp_recording *rec, const struct tp_world_result *r, 
     if (!rec)
         return 0;
     if (r)
-        put_counts(rec, r);
+        on_counts(rec, r);
     rec->config->watch = rec->watch.next;
     int err = tp_recorder_finish(rec->capture, e);
     free(rec);

@@ -57,39 +57,36 @@ static json_t *faults(const struct tp_summary *s)
     return j;
 }
 
-static json_t *notes(const uint64_t *counts)
+static void set_number(json_t *j, const char *name, bool known, uint64_t n)
 {
-    return json_pack("{s:I, s:I, s:I, s:I}", "pending", (json_int_t)counts[TP_COUNT_NOTES_PENDING],
-        "final", (json_int_t)counts[TP_COUNT_NOTES_FINAL], "lost",
-        (json_int_t)counts[TP_COUNT_NOTES_LOST], "resynced",
-        (json_int_t)counts[TP_COUNT_NOTES_RESYNCED]);
+    json_object_set_new(j, name, known ? json_integer((json_int_t)n) : json_null());
 }
 
-static void set_count(json_t *j, const char *name, uint64_t n)
+static json_t *notes(const struct tp_summary *s)
 {
-    json_object_set_new(j, name, json_integer((json_int_t)n));
+    json_t *j = json_object();
+    set_number(j, "pending", s->has_counts, s->counts[TP_COUNT_NOTES_PENDING]);
+    set_number(j, "final", s->has_counts, s->counts[TP_COUNT_NOTES_FINAL]);
+    set_number(j, "lost", s->has_counts, s->counts[TP_COUNT_NOTES_LOST]);
+    set_number(j, "resynced", s->has_counts, s->counts[TP_COUNT_NOTES_RESYNCED]);
+    return j;
 }
 
 /* What only the game's side can tell. */
 static void set_guest(json_t *j, const struct tp_summary *s)
 {
-    static const char *const names[] = {"on_vblank", "latency_ms", "acquire_wait_ms",
-        "gate_to_start_ms", "gate_late", "unsafe", "release_waits", "release_timeouts",
-        "slot_waits"};
     const struct tp_measures *m = &s->measures;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !s->has_guest; i++)
-        json_object_set_new(j, names[i], json_null());
-    if (!s->has_guest)
-        return;
-    json_object_set_new(j, "on_vblank", json_real(m->on_vblank));
-    json_object_set_new(j, "latency_ms", spread(&m->latency, false));
-    json_object_set_new(j, "acquire_wait_ms", waits(m));
-    json_object_set_new(j, "gate_to_start_ms", spread(&m->gate_to_start, true));
-    set_count(j, "gate_late", m->gate_late);
-    set_count(j, "unsafe", s->counts[TP_COUNT_UNSAFE]);
-    set_count(j, "release_waits", s->counts[TP_COUNT_RELEASE_WAITS]);
-    set_count(j, "release_timeouts", s->counts[TP_COUNT_RELEASE_TIMEOUTS]);
-    set_count(j, "slot_waits", s->counts[TP_COUNT_SLOT_WAITS]);
+    bool counted = s->has_guest && s->has_counts;
+    json_object_set_new(j, "on_vblank", s->has_guest ? json_real(m->on_vblank) : json_null());
+    json_object_set_new(j, "latency_ms", s->has_guest ? spread(&m->latency, false) : json_null());
+    json_object_set_new(j, "acquire_wait_ms", s->has_guest ? waits(m) : json_null());
+    json_object_set_new(
+        j, "gate_to_start_ms", s->has_guest ? spread(&m->gate_to_start, true) : json_null());
+    set_number(j, "gate_late", s->has_guest, m->gate_late);
+    set_number(j, "unsafe", counted, s->counts[TP_COUNT_UNSAFE]);
+    set_number(j, "release_waits", counted, s->counts[TP_COUNT_RELEASE_WAITS]);
+    set_number(j, "release_timeouts", counted, s->counts[TP_COUNT_RELEASE_TIMEOUTS]);
+    set_number(j, "slot_waits", counted, s->counts[TP_COUNT_SLOT_WAITS]);
 }
 
 json_t *tp_summary_json(const struct tp_summary *s)
@@ -100,12 +97,11 @@ json_t *tp_summary_json(const struct tp_summary *s)
     json_t *j = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "turnpike",
         TP_VERSION, "schema", 1, "frames", (json_int_t)m->frames, "seconds", seconds, "fps", fps,
         "spacing_tail", m->spacing_tail, "interval_ms", intervals(&m->interval), "cadence",
-        cadence(m), "notes", notes(s->counts), "faults", faults(s));
-    json_object_set_new(
-        j, "tears", s->has_tears ? json_integer((json_int_t)m->tears) : json_null());
-    set_count(j, "async_tears", m->async_tears);
-    set_count(j, "repeats", m->repeats);
-    set_count(j, "drops", m->drops);
+        cadence(m), "notes", notes(s), "faults", faults(s));
+    set_number(j, "tears", s->has_tears, m->tears);
+    set_number(j, "async_tears", true, m->async_tears);
+    set_number(j, "repeats", true, m->repeats);
+    set_number(j, "drops", true, m->drops);
     set_guest(j, s);
     return j;
 }
@@ -152,6 +148,7 @@ static void on_count(void *data, const char *name, uint64_t value)
     for (unsigned i = 0; i < TP_COUNTERS; i++)
         if (strcmp(name, tp_counter_names[i]) == 0)
             s->counts[i] = value;
+    s->has_counts = true;
     if (strncmp(name, FAULT, strlen(FAULT)) == 0)
         on_fault(s, name + strlen(FAULT), value);
 }

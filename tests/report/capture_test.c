@@ -580,6 +580,32 @@ static void a_run_and_its_capture_say_the_same_numbers(void **state)
     }
 }
 
+static void a_cut_capture_knows_what_was_counted_by_then(void **state)
+{
+    (void)state;
+    struct tp_world_config c = config(2000);
+    struct tp_summary whole, cut;
+    struct tp_capture_found found;
+    c.images = 2;
+    struct tp_buf bytes = record(&c);
+    tp_summary_read(path, 0, &whole, &found, NULL);
+    assert_true(found.ended && whole.counts[TP_COUNT_RELEASE_WAITS] > 1500);
+    assert_int_equal(truncate(path, (off_t)bytes.len / 2), 0);
+    assert_int_equal(tp_summary_read(path, 0, &cut, &found, NULL), 0);
+    assert_true(!found.ended && cut.has_counts);
+    assert_true(cut.measures.frames > 800 && cut.measures.frames < 1200);
+    assert_true(cut.counts[TP_COUNT_RELEASE_WAITS] > 600);
+    assert_true(cut.counts[TP_COUNT_RELEASE_WAITS] < 1200);
+    assert_int_equal(truncate(path, 60), 0); /* before the first of them */
+    assert_int_equal(tp_summary_read(path, 0, &cut, &found, NULL), 0);
+    assert_false(cut.has_counts);
+    json_t *j = tp_summary_json(&cut);
+    assert_true(json_is_null(json_object_get(j, "unsafe")));
+    assert_true(json_is_null(json_object_get(j, "tears")));
+    json_decref(j);
+    tp_buf_finish(&bytes);
+}
+
 static void a_run_that_tears_says_so_in_its_capture(void **state)
 {
     (void)state;
@@ -658,6 +684,7 @@ int main(void)
         cmocka_unit_test(a_length_beyond_all_bounds_takes_no_memory),
         cmocka_unit_test(equal_seeds_give_equal_bytes),
         cmocka_unit_test(a_run_and_its_capture_say_the_same_numbers),
+        cmocka_unit_test(a_cut_capture_knows_what_was_counted_by_then),
         cmocka_unit_test(a_run_that_tears_says_so_in_its_capture),
         cmocka_unit_test(a_change_of_the_rate_is_a_setting),
         cmocka_unit_test(a_capture_that_cannot_be_written_says_why),

@@ -63,6 +63,7 @@ struct tp_summary {
     struct tp_measures measures;
     bool has_tears; /* somebody looked */
     bool has_guest; /* what only the game's side knows is known */
+    bool has_counts;
     uint64_t counts[TP_COUNTERS];
     struct tp_summary_fault {
         char name[TP_SUMMARY_NAME];

@@ -116,6 +116,7 @@ void tp_world_summary(
     const struct tp_slots_counts *s = &r->slots;
     *out = (struct tp_summary){.has_tears = true,
         .has_guest = true,
+        .has_counts = true,
         .counts = {[TP_COUNT_UNSAFE] = s->unsafe,
             [TP_COUNT_RELEASE_WAITS] = s->release_waits,
             [TP_COUNT_RELEASE_TIMEOUTS] = s->release_timeouts,

@@ -1,6 +1,8 @@
 /* What is kept of each frame and scan-out for whoever looks on. */
 #include "frames/world/internal.h"
 
+#define COUNTS_EVERY 256u /* refreshes */
+
 static bool is_watched(const struct world *w)
 {
     return w->c->watch != NULL;
@@ -54,8 +56,19 @@ void record_frame(struct world *w, const struct frame *f)
         k->frame(k->data, &out);
 }
 
+/* Who is killed, or whose file is cut, has told what it came to by then. */
+static void tell_counts(struct world *w)
+{
+    tp_slots_counts(w->guest.slots, &w->out->slots);
+    for (const struct tp_world_watch *k = w->c->watch; k; k = k->next)
+        if (k->counts)
+            k->counts(k->data, w->out);
+}
+
 static void end_scan(struct world *w)
 {
+    if (w->reads.sequence % COUNTS_EVERY == 0)
+        tell_counts(w);
     for (const struct tp_world_watch *k = w->c->watch; k && w->reads.to_ns > 0; k = k->next)
         k->scan(k->data, &w->reads);
 }

@@ -84,9 +84,12 @@ enum tp_world_policy {
 
 /* Somebody who looks on. Frames come in their order, some 128 frames after they were begun, or at
  * the run's end; scan-outs come when the next one begins, or then. */
+struct tp_world_result;
 struct tp_world_watch {
     void (*frame)(void *data, const struct tp_frame_record *f);
     void (*scan)(void *data, const struct tp_refresh_record *s);
+    /* Now and then, of a run that goes on: its slots' counts and its faults; NULL: no need. */
+    void (*counts)(void *data, const struct tp_world_result *so_far);
     void *data;
     const struct tp_world_watch *next; /* another one, or NULL */
 };
