@@ -5,10 +5,10 @@ set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lavapipe25.sh"
+. "$(dirname "$0")/uncapped.sh"
 cd "$TP_TMP" || exit 2
 PATH=$PATH:/usr/games
 need gamescope Xwayland vkcube dpkg-deb
-. "$(dirname "$0")/uncapped.sh"
 lavapipe_25 gamescope
 for hz in 60 120; do
     for images in 2 3 5 6; do

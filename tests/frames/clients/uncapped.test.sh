@@ -5,9 +5,9 @@ set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lavapipe25.sh"
+. "$(dirname "$0")/uncapped.sh"
 cd "$TP_TMP" || exit 2
 PATH=$PATH:/usr/games
-. "$(dirname "$0")/uncapped.sh"
 for hz in 60 120; do
     on_screen 2 $hz 6 on mailbox
     was_watched 0.5
