@@ -484,7 +484,7 @@ static void hostile_records_are_refused(void **state)
     } of[] = {
         {"\0\0\0\0", 4},                                      /* zeros */
         {"\x05\x7f\x01n", 4},                                 /* longer than its block */
-        {"\x05\x03\x7fnn", 5},                                /* a text longer than its record */
+        {"\x05\x03\x14nn", 5},                                /* a text longer than its record */
         {"\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11}, /* a length of 2^64 - 1 */
         {"\x05\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 11}, /* a number of 65 bits */
         {"\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 11}, /* one that does not end */
@@ -513,6 +513,9 @@ static void a_length_beyond_all_bounds_takes_no_memory(void **state)
     struct tp_capture_found found;
     tp_recorder_header(bytes);
     memcpy(bytes + 16, "TBLK\xff\xff\xff\xff", 8);
+    assert_int_equal(hear(bytes, sizeof bytes, 5, &found, NULL), 0);
+    assert_true(found.lost && found.damaged == 1);
+    memcpy(bytes + 16, "TBLK\x01\x00\x01\x00", 8); /* one above what a block may have */
     assert_int_equal(hear(bytes, sizeof bytes, 5, &found, NULL), 0);
     assert_true(found.lost && found.damaged == 1);
 }

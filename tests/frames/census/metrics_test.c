@@ -141,6 +141,21 @@ static void what_is_not_on_a_grid_is_not_judged(void **state)
     assert_true(near(got.interval.mean_ns, 2 * T));
 }
 
+/* Two in one refresh, as asynchronous flips are; and a server that begins to count anew. */
+static void what_is_no_stay_is_not_judged(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 20; i++)
+        show(i, 100 + i, 0);
+    show(20, 119, 0);
+    show(21, 5, 0);
+    show(22, UINT64_C(1) << 40, 0);
+    tp_metrics_get(metrics, &got);
+    assert_int_equal(got.frames, 23);
+    assert_int_equal(got.cadence[0] + got.cadence[16] + got.repeats, 0);
+    assert_int_equal(got.cadence[1], 10);
+}
+
 static void tears_drops_and_late_frames_are_counted(void **state)
 {
     (void)state;
@@ -193,6 +208,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cap_of_half_the_refresh_repeats_nothing, begin, end),
         cmocka_unit_test_setup_teardown(a_cap_of_45_is_one_one_two, begin, end),
         cmocka_unit_test_setup_teardown(what_is_not_on_a_grid_is_not_judged, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_no_stay_is_not_judged, begin, end),
         cmocka_unit_test_setup_teardown(tears_drops_and_late_frames_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(numbers_at_their_bounds_do_no_harm, begin, end),
     };
