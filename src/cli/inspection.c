@@ -23,6 +23,18 @@ static int min_api(const struct tp_contents *c)
     return c->facts.min_api ? c->facts.min_api : declared > 0 ? declared : 0;
 }
 
+/* How many findings of a rule are not listed. */
+static json_t *left_out(const struct tp_findings *f)
+{
+    json_t *more = json_object();
+    for (int rule = 0; rule < TP_RULES; rule++) {
+        if (tp_findings_left_out(f, rule))
+            json_object_set_new(more, tp_rule_of(rule)->id,
+                json_integer((json_int_t)tp_findings_left_out(f, rule)));
+    }
+    return more;
+}
+
 json_t *tp_cli_inspection_json(const struct tp_cli_inspection *i)
 {
     const struct tp_findings *f = &i->found.findings;
@@ -39,9 +51,9 @@ json_t *tp_cli_inspection_json(const struct tp_cli_inspection *i)
                 i->answers[k].outcome == TP_OUTCOME_TAKES, "outcome",
                 tp_outcome_name(i->answers[k].outcome), "why", i->answers[k].why));
     char *file = tp_printable(i->file);
-    json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s}", "file", file,
-        "ok", i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "importers", importers,
-        "patches", patch_ids(&c->facts), "min_api", min_api(c), "name",
+    json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s}", "file",
+        file, "ok", i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "more", left_out(f),
+        "importers", importers, "patches", patch_ids(&c->facts), "min_api", min_api(c), "name",
         tp_json_text(c->meta, "name"), "driver_version", tp_json_text(c->meta, "driverVersion"),
         "glibc", c->facts.glibc, "build_id", c->facts.build_id);
     free(file);

@@ -46,12 +46,14 @@ check 'an unknown key: one finding' json_holds \
      and .findings[0].where == "meta.json" and (.findings[0]|.text and .fix)' said
 check 'Strato refuses it' test "$(importer strato | jq .accepts)" = false
 check 'WinNative takes it' test "$(importer winnative | jq .accepts)" = true
-inspect 0 --importer eden --api 29 android.zip
+inspect 0 --importer Eden --api 29 android.zip
 inspect 1 --importer eden --api 28 --json - android.zip
 check 'a phone that is too old' test "$(importer yuzu | jq -r .why)" = \
     'asks for API 29, and the phone has 28 (Android 9)'
 inspect 1 bomb.zip
 check 'a bomb is named' grep -q 'error zip-bomb' said
+inspect 1 --json - many.zip
+check 'of one name eight are listed, and the others counted' json_holds '([.findings[]|select(.id == "elf-header")]|length) == 8 and .more["elf-header"] == 24' said
 inspect 1 path.zip
 check 'no control character reaches the terminal' test -z "$(grep -a $'\33' said)"
 check 'each finding says what to do' test "$(grep -c 'what to do:' said)" -ge "$(grep -cE '^  (error|warning|note) ' said)"
@@ -84,7 +86,11 @@ fi
 check 'colours on a terminal' grep -q $'\33\\[1;32mgood' <(TERM=xterm script -qec "'$TURNPIKE' inspect android.zip" /dev/null)
 check 'none where NO_COLOR is set' test -z "$(NO_COLOR=1 TERM=xterm script -qec "'$TURNPIKE' inspect android.zip" /dev/null | grep -a $'\33')"
 
-for file in bomb.zip many.zip long-names.zip overlap.zip largest.zip; do
+truncate -s 97M large.zip
+truncate -s 300M larger.zip
+inspect 1 --json - large.zip
+check 'a file that is too large' json_holds '.kind == "too-large" and [.findings[].id] == ["file-too-large"]' said
+for file in bomb.zip many.zip long-names.zip overlap.zip largest.zip libraries.zip large.zip larger.zip; do
     check "$file: 5 s and 256 MiB at most" "$tool" measure 5 256 "$TURNPIKE" inspect --json report.json "$file"
 done
 

@@ -10,6 +10,21 @@
 #include "factory/inspect/asset.h"
 #include "factory/inspect/meta_check.h"
 
+/* A library's bytes. What is too large for it is told, but for a bomb, which is told already. */
+static bool read_library(struct tp_contents *c, const struct tp_library_file *lib,
+    struct tp_zip_bytes *out, struct tp_findings *f)
+{
+    const struct tp_zip_entry *e = lib->entry;
+    if (e->size_bytes <= c->budget_bytes && e->size_bytes <= TP_LIBRARY_MAX_BYTES) {
+        c->budget_bytes -= e->size_bytes;
+        return tp_zip_view_read(e, TP_LIBRARY_MAX_BYTES, out) == 0;
+    }
+    if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
+        tp_findings_add_as(f, TP_RULE_FILE_TOO_LARGE, TP_SEVERITY_WARNING, lib->name, NULL,
+            "it unpacks to %llu MiB", (unsigned long long)(e->size_bytes >> 20));
+    return false;
+}
+
 static void identify(struct tp_library_file *lib, const void *data, size_t len)
 {
     struct tp_elf *elf;
@@ -198,7 +213,7 @@ static void check_companions(
         struct tp_zip_bytes b = {0};
         if (lib == c->driver)
             continue;
-        if (!tp_zip_view_read(lib->entry, TP_LIBRARY_MAX_BYTES, &b)) {
+        if (read_library(c, lib, &b, f)) {
             struct tp_elf_ask elf = {
                 .platform = c->platform,
                 .min_api = ask->api ? ask->api
@@ -251,8 +266,8 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
     const char *named = tp_json_text(draft, "libraryName");
     c->driver = find_driver(c, named);
     struct tp_zip_bytes b = {0};
-    int unread = c->driver ? tp_zip_view_read(c->driver->entry, TP_LIBRARY_MAX_BYTES, &b) : -1;
-    if (!unread)
+    bool read = c->driver && read_library(c, c->driver, &b, f);
+    if (read)
         identify((struct tp_library_file *)(uintptr_t)c->driver, b.data, b.len);
     c->platform = find_platform(c, draft);
     if (text->data) {
@@ -263,7 +278,7 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
         check_other_json(c, f);
     }
     json_decref(draft);
-    if (!unread) {
+    if (read) {
         check_hash(c, &b, f);
         check_driver(c, &b, ask, f);
     }
@@ -292,6 +307,7 @@ void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
     const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     c->zip = zip;
+    c->budget_bytes = TP_ZIP_IMPORT_BYTES;
     if (!zip->whole) {
         c->kind = TP_KIND_DAMAGED;
         return;

@@ -33,6 +33,7 @@ struct tp_contents {
     const struct tp_library_file *driver; /* NULL: it is not known which it is */
     bool driver_named;                    /* libraryName leads to it, and it lies on top */
     struct tp_elf_facts facts;            /* the driver's */
+    uint64_t budget_bytes;                /* what may still be unpacked of libraries */
 };
 
 /* How the whole is asked about. */

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "factory/inspect/bionic.h"
@@ -182,8 +183,8 @@ const struct tp_importer *tp_importer_find(const char *name)
 {
     char *word = tp_asprintf(" %s ", name);
     const struct tp_importer *i = tp_importers;
-    while (
-        i->name && strcmp(i->name, name) != 0 && (strchr(name, ' ') || !strstr(i->aliases, word)))
+    while (i->name && strcasecmp(i->name, name) != 0 &&
+        (strchr(name, ' ') || !strcasestr(i->aliases, word)))
         i++;
     free(word);
     return i->name ? i : NULL;
@@ -198,9 +199,12 @@ enum tp_outcome tp_importer_ask(const struct tp_importer *importer, const struct
     const struct tp_findings *findings, int api, char **why)
 {
     struct tp_asked a = {.c = c, .f = findings, .api = api};
-    enum tp_outcome o = c->kind == TP_KIND_UNKNOWN
-        ? importer_answer(&a, TP_OUTCOME_REFUSES, "it is no zip")
-        : importer->ask(&a);
+    enum tp_outcome o;
+    if (c->kind == TP_KIND_UNKNOWN || c->kind == TP_KIND_TOO_LARGE)
+        o = importer_answer(&a, TP_OUTCOME_REFUSES, "%s",
+            c->kind == TP_KIND_UNKNOWN ? "it is no zip" : "it is not looked into");
+    else
+        o = importer->ask(&a);
     *why = tp_printable(a.why);
     return o;
 }

@@ -24,7 +24,7 @@ struct tp_importer {
 /* Ends with a row whose name is NULL. */
 extern const struct tp_importer tp_importers[];
 
-/* By name or alias; NULL: there is none. */
+/* By name or alias, in letters of either case; NULL: there is none. */
 const struct tp_importer *tp_importer_find(const char *name);
 /* Is it one for the platform of these contents? */
 bool tp_importer_applies(const struct tp_importer *importer, const struct tp_contents *c);

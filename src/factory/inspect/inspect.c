@@ -40,7 +40,7 @@ static int too_large(size_t limit, struct tp_inspection *out)
 {
     tp_findings_add(&out->findings, TP_RULE_FILE_TOO_LARGE, NULL, NULL, "it has more than %zu MiB",
         limit >> 20);
-    out->contents.kind = TP_KIND_DAMAGED;
+    out->contents.kind = TP_KIND_TOO_LARGE;
     return 0;
 }
 

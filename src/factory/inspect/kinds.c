@@ -16,6 +16,7 @@ static const struct {
     [TP_KIND_MODULE] = {"module", "a module for Magisk or KernelSU"},
     [TP_KIND_NESTED] = {"nested", "an archive around other archives"},
     [TP_KIND_NO_DRIVER] = {"no-driver", "an archive without a driver"},
+    [TP_KIND_TOO_LARGE] = {"too-large", "a file that is too large to be looked into"},
 };
 
 const char *tp_kind_name(enum tp_kind kind)

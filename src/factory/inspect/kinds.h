@@ -15,6 +15,7 @@ enum tp_kind {
     TP_KIND_MODULE,   /* for Magisk or KernelSU */
     TP_KIND_NESTED,   /* an archive around archives */
     TP_KIND_NO_DRIVER,
+    TP_KIND_TOO_LARGE, /* it is not looked into */
 };
 
 /* The word of reports: "adrenotools", …. */

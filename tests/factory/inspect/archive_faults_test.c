@@ -393,6 +393,14 @@ static void libraries_for_two_platforms_are_named(void **state)
     tp_buf_finish(&bytes);
 }
 
+static void a_library_that_is_not_looked_into_is_told(void **state)
+{
+    (void)state;
+    struct archive a = archive_android();
+    archive_add_zeros(&a, "libother.so", (size_t)97 << 20);
+    assert_true(is_alone("97 MiB", &a, 0, TP_RULE_FILE_TOO_LARGE, "97 MiB"));
+}
+
 static void other_files_are_told_by_what_they_are(void **state)
 {
     (void)state;
@@ -446,6 +454,7 @@ int main(void)
         cmocka_unit_test(linux_archives_are_held_against_their_own_rules),
         cmocka_unit_test(a_phone_s_level_is_held_against_min_api),
         cmocka_unit_test(libraries_for_two_platforms_are_named),
+        cmocka_unit_test(a_library_that_is_not_looked_into_is_told),
         cmocka_unit_test(other_files_are_told_by_what_they_are),
         cmocka_unit_test(a_library_alone_is_inspected_too),
     };

@@ -89,6 +89,24 @@ static struct tp_buf largest(void)
     return zip_end(&w, NULL);
 }
 
+/* 32 libraries of 90 MiB each, which are next to nothing when packed. */
+static struct tp_buf libraries(void)
+{
+    enum { LEN = 90 << 20 };
+    struct tp_buf packed = zip_zeros(LEN);
+    char *zeros = tp_calloc(LEN, 1);
+    struct zip_writer w = {0};
+    for (int i = 0; i < 32; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "f%d.so", i);
+        zip_add(
+            &w, &(struct zip_shape){.name = name, .data = zeros, .len = LEN, .packed = &packed});
+    }
+    free(zeros);
+    tp_buf_finish(&packed);
+    return zip_end(&w, NULL);
+}
+
 static int make(const char *folder)
 {
     struct archive a = archive_android();
@@ -116,6 +134,7 @@ static int make(const char *folder)
     write_out(folder, "long-names.zip", long_names());
     write_out(folder, "overlap.zip", overlap());
     write_out(folder, "largest.zip", largest());
+    write_out(folder, "libraries.zip", libraries());
     return 0;
 }
 

@@ -62,7 +62,9 @@ static void put_wide(struct tp_buf *b, const struct zip_numbers *n)
 void zip_add(struct zip_writer *w, const struct zip_shape *e)
 {
     struct tp_buf packed = {0};
-    if (e->deflated || e->blocks)
+    if (e->packed)
+        tp_buf_add(&packed, e->packed->data, e->packed->len);
+    else if (e->deflated || e->blocks)
         packed = deflated(e->data, e->len, e->blocks ? 0 : 9);
     else
         tp_buf_add(&packed, e->data ? e->data : "", e->len);
@@ -70,9 +72,9 @@ void zip_add(struct zip_writer *w, const struct zip_shape *e)
         .crc = (uint32_t)crc32_z(crc32(0, NULL, 0), e->data ? e->data : "", e->len) ^ e->crc_lie,
         .packed = packed.len + (uint64_t)e->packed_lie,
         .size = e->len + (uint64_t)e->size_lie,
-        .method = e->method            ? e->method
-            : e->deflated || e->blocks ? 8
-                                       : 0,
+        .method = e->method                         ? e->method
+            : e->packed || e->deflated || e->blocks ? 8
+                                                    : 0,
         .flags = (uint16_t)(e->flags | (e->described ? 8 : 0)),
     };
     const struct zip_numbers n = w->last = e->same_place ? w->last : own;

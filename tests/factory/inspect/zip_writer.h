@@ -14,6 +14,7 @@ struct zip_shape {
     size_t name_len;  /* 0: up to the name's NUL */
     const void *data;
     size_t len;
+    const struct tp_buf *packed; /* the data, deflated already; NULL: it is packed here */
     bool deflated;
     bool blocks; /* deflated, though without being made smaller */
     bool described; /* sizes follow the data; those in front are 0 */
