@@ -8,8 +8,8 @@
 
 #include "base/fs.h"
 #include "base/parts.h"
+#include "frames/pace/profile.h"
 
-#define MAX_FPS    10000
 #define MAX_IMAGES 64 /* TP_SLOTS_MAX */
 
 static bool is_among(const char *value, const char *const *words)
@@ -45,11 +45,11 @@ int tp_guest_option(
             ? 0
             : tp_cli_usage(cmd, "--gate is off, vsync, cap or latency");
     case 'c': {
-        double fps = strtod(value, &end);
+        uint32_t mhz;
         o->cap = value;
-        return end != value && !*end && fps > 0 && fps <= MAX_FPS
+        return tp_cap_read(value, &mhz) == 0 && mhz > 0
             ? 0
-            : tp_cli_usage(cmd, "--cap is frames a second, up to %d", MAX_FPS);
+            : tp_cli_usage(cmd, "--cap is frames a second, 0.001 to 10000, with three places at most");
     }
     case 'i': {
         long n = strtol(value, &end, 10);

@@ -1,7 +1,6 @@
 #include "frames/icd/settings.h"
 
 #include <errno.h>
-#include <math.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "frames/icd/log.h"
+#include "frames/pace/profile.h"
 
 static struct tp_icd_settings settings;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -73,17 +73,13 @@ static void read_gate(struct tp_icd_settings *s)
     static const char *const modes[] = {"off", "vsync", "cap", "latency", NULL};
     int mode = read_word("TURNPIKE_GATE", modes, "off, vsync, cap or latency");
     const char *cap = get("TURNPIKE_CAP");
-    char *end;
 
     s->gate.mode = TP_GATE_VSYNC;
     if (cap) {
-        double fps = strtod(cap, &end);
-        if (*end || !(fps >= 0 && fps <= 10000)) {
-            refuse("TURNPIKE_CAP", cap, "frames a second, 0 for none");
-        } else {
-            s->gate.cap_mhz = (uint32_t)lrint(fps * 1000);
+        if (tp_cap_read(cap, &s->gate.cap_mhz) == 0)
             s->cap_set = true;
-        }
+        else
+            refuse("TURNPIKE_CAP", cap, "frames a second with three places at most, 0 for none");
     }
     if (mode >= 0) {
         s->gate.mode = (enum tp_gate_mode)mode;
