@@ -89,4 +89,9 @@ rm driver.zip.minisig
 check 'a password from the terminal' minisign -Vqm driver.zip -p locked.pub
 check 'it was asked for' grep -q 'Password of locked.key' shown
 check 'and not shown' bash -c '! grep -q swordfish shown'
+rm driver.zip.minisig
+(sleep 1; printf '\003'; sleep 3) |
+    setsid script -qec "trap : INT; '$TURNPIKE' sign driver.zip --key locked.key; stty -a" typescript >shown
+check 'interrupted while it asks: the terminal shows again what is typed' grep -qE '(^| )echo( |;|$)' shown
+check 'and nothing is signed' test ! -e driver.zip.minisig
 tap_close

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A Mesa of a few lines that `turnpike build` builds in seconds, with the real ELF note. Sourced.
 
-# Makes DIR/tiny, and DIR/patches that fit it, for host and host-android.
+# Makes DIR/tiny, and DIR/patches that fit it, for Linux.
 tiny_mesa() { # folder
     cp -r "$TP_SRC/tests/factory/recipe/tiny" "$1/tiny"
     echo 25.0.7 >"$1/tiny/VERSION"
@@ -39,13 +39,5 @@ edit      src/freedreno/vulkan/tu_queue.c
     before
       static const char *volatile says = "something to say";
       n += *says;
-
-edit      src/freedreno/vulkan/tu_queue.c
-  form "what Android's loader asks for"
-    match
-      int tiny_queue(int n);
-    after
-      extern const int HMI;
-      __attribute__((visibility("default"))) const int HMI = 0;
 END
 }

@@ -13,7 +13,7 @@
 #include "base/error.h"
 
 #define TP_MINISIGN_ID_BYTES 8
-/* Sixteen upper-case hex digits and a NUL: a key's id as minisign shows it. */
+/* A key's id as minisign shows it: upper-case hex without leading zeros; and a NUL. */
 #define TP_MINISIGN_ID_TEXT 17
 /* No password is longer, its NUL counted. */
 #define TP_MINISIGN_PASSWORD 1024

@@ -1,6 +1,7 @@
 /* Minisign's texts: comments and base64, read as anybody may have written them. */
 #include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,13 +91,10 @@ int tp_minisign_decode(struct tp_slice *text, enum tp_minisign_kind wanted, bool
 
 void tp_minisign_id(const unsigned char id[TP_MINISIGN_ID_BYTES], char out[TP_MINISIGN_ID_TEXT])
 {
-    /* A little-endian number. */
-    for (int i = 0; i < TP_MINISIGN_ID_BYTES; i++) {
-        unsigned char byte = id[TP_MINISIGN_ID_BYTES - 1 - i];
-        out[2 * i] = "0123456789ABCDEF"[byte >> 4];
-        out[2 * i + 1] = "0123456789ABCDEF"[byte & 15];
-    }
-    out[TP_MINISIGN_ID_TEXT - 1] = 0;
+    unsigned long long number = 0; /* little-endian */
+    for (int i = TP_MINISIGN_ID_BYTES; i--;)
+        number = number << 8 | id[i];
+    snprintf(out, TP_MINISIGN_ID_TEXT, "%llX", number);
 }
 
 int tp_minisign_public_parse(const char *text, size_t len, const char *where,

@@ -112,6 +112,8 @@ static void the_key_is_shown_as_minisign_shows_it(void **state)
     char *text = tp_minisign_public_print(&w->key);
     assert_string_equal(text, public_text);
     free(text);
+    tp_minisign_id((const unsigned char[]){0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01}, id);
+    assert_string_equal(id, "123456789ABCDEF"); /* minisign -G writes %llX of the number */
 }
 
 static void a_bare_line_is_a_public_key(void **state)

@@ -25,7 +25,8 @@ static const char receipt_text[] =
     " \"patches\": [{\"id\": \"one\", \"title\": \"The first\", \"state\": \"applied\", \"sha256\": \"44bb\"},"
     "   {\"id\": \"two\", \"title\": \"The second\", \"state\": \"not-applicable\", \"sha256\": \"55aa\"}]}";
 
-static const struct tp_spdx_file files[] = {{"meta.json", "{}\n", 3}, {"lib.so", "abc", 3}};
+/* The greater sum first. */
+static const struct tp_spdx_file files[] = {{"lib.so", "abc", 3}, {"meta.json", "{}\n", 3}};
 
 static json_t *receipt(void)
 {
