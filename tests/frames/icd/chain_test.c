@@ -12,6 +12,8 @@
 #include "frames/icd/chain.h"
 
 #define NEWER ((VkStructureType)1999999000)
+/* VkPhysicalDeviceMaintenance5Features, of headers from 1.3.260 on. */
+#define MAINTENANCE5 ((VkStructureType)1000470000)
 
 /* Two that go, and four others. */
 struct structs {
@@ -114,20 +116,55 @@ static void a_chain_of_nothing_else_is_none(void **state)
     munmap(s, sizeof *s);
 }
 
-static void behind_one_of_a_size_that_nobody_knows_they_are_unlinked_for_a_time(void **state)
+static void those_of_newer_headers_are_copied_too(void **state)
 {
     struct structs *s = make();
-    const void *first = chain(s, (void *[]){&s->id, &s->newer, &s->wait, &s->third, NULL});
-    struct structs before = *s;
     struct tp_chain c;
 
     (void)state;
-    assert_int_equal(mprotect(s, sizeof *s, PROT_READ | PROT_WRITE), 0);
+    s->newer.sType = MAINTENANCE5;
+    s->newer.multiview = VK_TRUE;
+    const void *first = chain(s, (void *[]){&s->newer, &s->id, &s->third, NULL});
     assert_int_equal(tp_chain_without(first, leaves_out, &c), 0);
-    assert_ptr_equal(c.first, &s->newer);
-    assert_ptr_equal(s->newer.pNext, &s->third);
+    const VkPhysicalDeviceMultiviewFeatures *a = c.first;
+    assert_ptr_not_equal(a, &s->newer);
+    assert_int_equal(a->sType, MAINTENANCE5);
+    assert_int_equal(a->multiview, VK_TRUE);
+    assert_ptr_equal(a->pNext, &s->third);
     tp_chain_finish(&c);
-    assert_memory_equal(s, &before, sizeof before);
+    munmap(s, sizeof *s);
+}
+
+static void one_of_a_size_that_nobody_knows_is_copied_as_far_as_there_is_memory(void **state)
+{
+    struct structs *s = make();
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *room = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct tp_chain c;
+
+    (void)state;
+    assert_true(room != MAP_FAILED);
+    assert_int_equal(munmap(room + 2 * page, page), 0);
+    /* Its last byte is the last that can be read; across two pages; and with room behind it. */
+    const size_t places[] = {2 * page - sizeof s->newer, page - 24, 0};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        VkPhysicalDeviceMultiviewFeatures *newer = (void *)(room + places[i]);
+        assert_int_equal(mprotect(s, sizeof *s, PROT_READ | PROT_WRITE), 0);
+        assert_int_equal(mprotect(room, 2 * page, PROT_READ | PROT_WRITE), 0);
+        *newer = (VkPhysicalDeviceMultiviewFeatures){
+            .sType = NEWER, .multiviewTessellationShader = VK_TRUE};
+        const void *first = chain(s, (void *[]){&s->id, newer, &s->wait, &s->third, NULL});
+        assert_int_equal(mprotect(room, 2 * page, PROT_READ), 0);
+        assert_int_equal(tp_chain_without(first, leaves_out, &c), 0);
+        const VkPhysicalDeviceMultiviewFeatures *a = c.first;
+        assert_ptr_not_equal(a, newer);
+        assert_int_equal(a->sType, NEWER);
+        is_same_but_for_its_link(a, newer, sizeof *a);
+        assert_ptr_equal(a->pNext, &s->third);
+        assert_ptr_equal(newer->pNext, &s->wait);
+        tp_chain_finish(&c);
+    }
+    munmap(room, 2 * page);
     munmap(s, sizeof *s);
 }
 
@@ -137,7 +174,8 @@ int main(void)
         cmocka_unit_test(a_chain_with_nothing_to_leave_out_is_itself),
         cmocka_unit_test(what_is_before_them_is_copied_whole_and_what_is_behind_is_not),
         cmocka_unit_test(a_chain_of_nothing_else_is_none),
-        cmocka_unit_test(behind_one_of_a_size_that_nobody_knows_they_are_unlinked_for_a_time),
+        cmocka_unit_test(those_of_newer_headers_are_copied_too),
+        cmocka_unit_test(one_of_a_size_that_nobody_knows_is_copied_as_far_as_there_is_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
