@@ -100,8 +100,8 @@ static int choose_source(struct rebuild *b, char **spec, struct tp_error *e)
     if (*spec)
         return 0;
     return tp_fail(e, TP_STATUS_MISSING, -ENOENT, "Mesa",
-                   "get that source, and name it with --mesa: building runs what it says, so it is taken from "
-                   "no other place unasked",
+                   "get that source, and name it with --mesa: building runs what it says, so it is "
+                   "taken from no other place unasked",
                    "the archive was built from Mesa %s (%s%s%s%s%s%s%s)", p->mesa.version, p->mesa.kind,
                    *p->mesa.spec ? ", " : "", p->mesa.spec, *p->mesa.revision ? ", revision " : "",
                    p->mesa.revision, *p->mesa.sha256 ? ", SHA-256 " : "", p->mesa.sha256);
@@ -234,7 +234,8 @@ static int work(struct rebuild *b, struct tp_error *e)
     if (!r)
         r = build(b, spec, e);
     if (!r && !tp_is_file(b->made)) /* the receipt's name is not what this version calls it */
-        r = tp_fail(e, TP_STATUS_FAILED, -ENOENT, b->made, NULL, "was not built: the archive has another name");
+        r = tp_fail(e, TP_STATUS_FAILED, -ENOENT, b->made, NULL,
+                    "was not built: the archive has another name");
     if (!r)
         r = tp_rebuild_compare(b->archive, b->made, &b->equal, &b->after, e);
     if (!r)

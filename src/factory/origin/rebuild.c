@@ -120,7 +120,8 @@ void tp_rebuild_compare_tools(const json_t *receipt, const json_t *here, struct 
 static void compare_text(struct tp_differences *out, const char *what, const char *was, const char *is)
 {
     if (*was && strcmp(was, is))
-        tp_differences_add(out, true, "Mesa", "its %s was %s; here it is %s", what, was, *is ? is : "not known");
+        tp_differences_add(out, true, "Mesa", "its %s was %s; here it is %s", what, was,
+                           *is ? is : "not known");
 }
 
 void tp_rebuild_compare_mesa(const struct tp_plan *plan, const char *version, const char *revision,
@@ -191,7 +192,8 @@ static void compare_sections(const struct tp_elf *a, const struct tp_buf *file_a
     if (differ > MOST_TOLD)
         tp_differences_add(out, true, "the driver", "%zu more sections differ", differ - MOST_TOLD);
     if (!differ)
-        tp_differences_add(out, true, "the driver", "differs outside its sections: in its headers or between them");
+        tp_differences_add(out, true, "the driver",
+                           "differs outside its sections: in its headers or between them");
 }
 
 static void compare_drivers(const struct tp_buf *a, const struct tp_buf *b, struct tp_differences *out)

@@ -349,7 +349,8 @@ int tp_spdx_write(const char *archive, const char *author, struct tp_error *e)
         };
         document = tp_spdx_make(receipt, author, files, 2);
         if (!document)
-            r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, receipt_path, NULL, "lacks the archive, the driver or Mesa");
+            r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, receipt_path, NULL,
+                        "lacks the archive, the driver or Mesa");
     }
     if (!r) {
         char *text = json_dumps(document, JSON_INDENT(2));
