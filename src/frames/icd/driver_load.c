@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "frames/icd/archive.h"
+#include "frames/icd/driver_elf.h"
 #include "frames/icd/manifest.h"
 
 /* The newest interface between loader and driver that we speak (vk_icd.h). */
@@ -86,14 +87,42 @@ static int find_functions(struct tp_icd_driver *d)
     return d->create_instance && d->enumerate_extensions ? 0 : -ENOEXEC;
 }
 
+/* Why dlopen did not take it; fd: the file, or -1. */
+static int explain(int fd, const char *path, const char *shown, struct tp_error *e)
+{
+    const char *why = dlerror();
+    size_t n = strlen(path);
+
+    why = why ? why : "no reason is given";
+    /* Nobody knows it by the name of a descriptor. */
+    if (!strncmp(why, path, n) && !strncmp(why + n, ": ", 2))
+        why += n + 2;
+    if (fd >= 0 && tp_icd_elf_is_android(fd))
+        return tp_fail(e, TP_STATUS_INPUT, -ENOTSUP, shown,
+            "take the one for Linux (glibc), as `turnpike build --target linux-arm64` or `--target "
+            "host` makes it",
+            "the driver is Android's, whose C library (bionic) or system libraries are not here: %s",
+            why);
+    return tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, shown,
+        "take a driver that was built for this system, and install the libraries that it needs",
+        "the driver cannot be loaded: %s", why);
+}
+
+/* path: without a slash it is looked for where the linker looks. */
 static int open_library(
     const char *path, const char *shown, struct tp_icd_driver *d, struct tp_error *e)
 {
-    d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (!d->library)
-        return tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, shown,
-            "take a driver that was built for this system: Android's need Android's C library",
-            "the driver cannot be loaded: %s", dlerror());
+    int fd = strchr(path, '/') ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
+    int r = fd >= 0 ? tp_icd_elf_check(fd, shown, e) : 0;
+
+    if (!r)
+        d->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!r && !d->library)
+        r = explain(fd, path, shown, e);
+    if (fd >= 0)
+        close(fd);
+    if (r)
+        return r;
     if (is_ours(d->library)) {
         tp_icd_driver_unload(d);
         return tp_fail(e, TP_STATUS_INPUT, -ELOOP, shown,
@@ -220,6 +249,12 @@ int tp_icd_driver_load(const char *path, struct tp_icd_driver *out, struct tp_er
         int err = errno;
         if (fd >= 0)
             close(fd);
+        if (err == ENOENT && !strchr(path, '/'))
+            return open_library(path, path, out, e);
+        if (err == EACCES)
+            return tp_fail(e, TP_STATUS_INPUT, -err, path,
+                "make it, and the folders above it, readable for this user",
+                "the driver cannot be opened: %s", strerror(err));
         return tp_fail_errno(e, err, path, "the driver cannot be opened");
     }
     while (

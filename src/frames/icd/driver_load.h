@@ -5,8 +5,10 @@
 #include "base/error.h"
 #include "frames/icd/driver.h"
 
-/* path: a library, an archive or a manifest. Errors: -ENOENT and the like; -EINVAL: it is none of
- * these; -ENOEXEC: it cannot be loaded here, or is no Vulkan driver; -ELOOP: it is this library. */
+/* path: a library, an archive or a manifest; a name without a folder is a file here, or else a
+ * library where the linker looks. Errors: -ENOENT and the like; -EINVAL: it is none of these;
+ * -EBADMSG: it is damaged; -ENOTSUP: another machine's or Android's; -ENOEXEC: it cannot be loaded
+ * here, or is no Vulkan driver; -ELOOP: it is this library. */
 int tp_icd_driver_load(const char *path, struct tp_icd_driver *out, struct tp_error *e);
 void tp_icd_driver_unload(struct tp_icd_driver *d);
 

@@ -55,6 +55,11 @@ says 'a manifest names the driver, beside itself' 'driverName += llvmpipe' out
 (cd "$dir" && TURNPIKE_DRIVER=libvulkan_some.so summary)
 says 'a name without a folder is a file here' 'driverName += llvmpipe' out
 
+TURNPIKE_DRIVER=${driver##*/} LD_LIBRARY_PATH=${driver%/*} summary
+says 'or else a library where the linker looks' 'driverName += llvmpipe' out
+TURNPIKE_DRIVER=libvulkan_none.so summary
+says 'and is told where there is none' 'turnpike: libvulkan_none.so: the driver cannot be loaded: cannot open' err
+
 summary
 says 'without a word the next driver with a device is taken' 'driverName += llvmpipe' out
 
@@ -77,6 +82,35 @@ says 'nor is any library' 'the library is no Vulkan driver' err
 head -c 3000 "$dir/driver.zip" >"$dir/cut.zip"
 TURNPIKE_DRIVER=$dir/cut.zip summary
 says 'a damaged archive is told' 'cut.zip: the archive is damaged' err
+
+# Files that cannot be mapped, or not here: as they are, in an archive and by a manifest.
+other=aarch64 here=$(uname -m) number='\xb7\x00'
+[[ $here != aarch64 ]] || { other=x86_64 number='\x3e\x00'; }
+cp "$driver" "$dir/other.so"
+printf "$number" | dd of="$dir/other.so" bs=1 seek=18 conv=notrunc status=none
+head -c 200000 "$driver" >"$dir/cut.so"
+sed 's/libc\.so\.6/liblog.so/g' "$hmi" >"$dir/android.so"
+told() { # what, library, pattern
+    (cd "$dir" && cp "$2" libvulkan_some.so && rm -f such.zip && python3 -m zipfile -c such.zip meta.json libvulkan_some.so)
+    TURNPIKE_DRIVER=$dir/$2 summary
+    says "$1" "turnpike: $dir/$2: $3" err
+    TURNPIKE_DRIVER=$dir/such.zip summary
+    says '  in an archive, too' "turnpike: $dir/such.zip: $3" err
+    TURNPIKE_DRIVER=$dir/other.json summary
+    says '  and by a manifest' "turnpike: $dir/other.json: $3" err
+}
+printf '{"libraryName": "libvulkan_some.so"}' >"$dir/meta.json"
+told "another machine's driver is told" other.so "the driver is for $other, this process is $here; take the"
+told 'a library that is cut off is told, not mapped' cut.so 'the library is damaged, or was cut off; get'
+told "Android's driver is told" android.so "the driver is Android's, .*liblog.so: cannot open.*; take the one for Linux"
+if ((EUID == 0)); then
+    may_less=(setpriv --bounding-set=-dac_override,-dac_read_search)
+else
+    may_less=()
+fi
+cp "$driver" "$dir/closed.so" && chmod 0 "$dir/closed.so"
+TURNPIKE_DRIVER=$dir/closed.so timeout 60 "${may_less[@]}" vulkaninfo --summary >"$dir/out" 2>"$dir/err"
+says 'a file that may not be read is told' 'closed.so: the driver cannot be opened: Permission denied; make it, .* readable for' err
 TURNPIKE_DRIVER=$dir/none.so TURNPIKE_LOG=$dir/log summary
 says 'and into a log, if people want one' 'the driver cannot be opened' log
 exit $failed
