@@ -24,7 +24,7 @@ struct gathering {
     char *source; /* as --mesa spells it */
     struct tp_history ours, mesa;
     struct tp_relnotes relnotes;
-    char *version, *revision; /* Mesa's, at the end of the range */
+    char *version; /* of the tree whose release notes were read */
     bool has_ours, has_mesa, has_relnotes;
     struct tp_cli_list missing; /* of strings that are owned */
     struct tp_notes notes;
@@ -68,12 +68,14 @@ static int read_summary(struct gathering *g, struct tp_error *e)
     int r = tp_read_file(file, 64 << 20, &b, e);
     json_error_t why;
     if (!r && !(g->summary = json_loadb(tp_buf_str(&b), b.len, 0, &why)))
-        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, file, "give the summary.json that turnpike build wrote",
-                    "is no JSON (line %d: %s)", why.line, why.text);
-    else if (!r && (!json_is_object(json_object_get(g->summary, "mesa")) ||
-                    !json_is_array(json_object_get(g->summary, "archives"))))
-        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, file, "give the summary.json that turnpike build wrote",
-                    "is not the summary of a build");
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, file,
+            "give the summary.json that turnpike build wrote", "is no JSON (line %d: %s)", why.line,
+            why.text);
+    else if (!r &&
+        (!json_is_object(json_object_get(g->summary, "mesa")) ||
+            !json_is_array(json_object_get(g->summary, "archives"))))
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, file,
+            "give the summary.json that turnpike build wrote", "is not the summary of a build");
     tp_buf_finish(&b);
     return r;
 }
@@ -83,12 +85,13 @@ static void read_toolchain(struct gathering *g)
 {
     const json_t *first = json_array_get(json_object_get(g->summary, "archives"), 0);
     const char *path = text_of(first, "path"), *slash = strrchr(g->a->summary, '/');
-    char *dir = slash ? tp_strndup(g->a->summary, (size_t)(slash - g->a->summary) + 1) : tp_strdup("");
+    char *dir =
+        slash ? tp_strndup(g->a->summary, (size_t)(slash - g->a->summary) + 1) : tp_strdup("");
     char *file = tp_asprintf("%s%s.receipt.json", dir, path);
     struct tp_buf b = {0};
     json_t *receipt = tp_is_below(path) && !tp_read_file(file, 64 << 20, &b, NULL)
-                          ? json_loadb(tp_buf_str(&b), b.len, 0, NULL)
-                          : NULL;
+        ? json_loadb(tp_buf_str(&b), b.len, 0, NULL)
+        : NULL;
     const char *compiler = text_of(json_object_get(receipt, "toolchain"), "compiler");
     if (*compiler)
         g->toolchain = tp_strdup(compiler);
@@ -117,7 +120,8 @@ static enum tp_release_line line_of(const struct gathering *g)
     const char *target = text_of(g->summary, "target");
     if (*target)
         return strstr(target, "android") ? TP_RELEASES_ANDROID : TP_RELEASES_LINUX;
-    return g->a->version && !strncmp(g->a->version, "linux", 5) ? TP_RELEASES_LINUX : TP_RELEASES_ANDROID;
+    return g->a->version && !strncmp(g->a->version, "linux", 5) ? TP_RELEASES_LINUX
+                                                                : TP_RELEASES_ANDROID;
 }
 
 /* Our commits since the release before this one. */
@@ -130,8 +134,8 @@ static void gather_ours(struct gathering *g)
     if (!g->a->since && !(r = tp_history_tags(dir, "HEAD", &tags, &e)))
         g->previous = tp_release_latest(line_of(g), tags, g->a->version);
     free(tags);
-    struct tp_history_request req = {.from = g->a->since ? g->a->since : g->previous, .to = "HEAD",
-                                     .max = TP_NOTES_MOST};
+    struct tp_history_request req = {
+        .from = g->a->since ? g->a->since : g->previous, .to = "HEAD", .max = TP_NOTES_MOST};
     if (!r)
         r = tp_history_of(dir, &req, &g->ours, &e);
     g->has_ours = !r;
@@ -142,8 +146,8 @@ static void gather_ours(struct gathering *g)
 }
 
 /* The release notes of Mesa's own in the tree of a folder, a tarball or a source package. */
-static int gather_relnotes(struct gathering *g, const char *spec, const char *from, const char *to,
-                           struct tp_error *e)
+static int gather_relnotes(
+    struct gathering *g, const char *spec, const char *from, const char *to, struct tp_error *e)
 {
     char *cache = NULL, *store = NULL, *temp = NULL, *dest = NULL, *dir = NULL;
     struct tp_source source = {0};
@@ -167,11 +171,12 @@ static int gather_relnotes(struct gathering *g, const char *spec, const char *fr
         r = tp_relnotes_read(dir, from, to ? to : source.version, &g->relnotes, e);
     g->has_relnotes = !r;
     if (!r && !g->relnotes.reaches && g->relnotes.n_releases)
-        miss(g, tp_asprintf("The notes of Mesa %s itself: this source has them up to %s", to,
-                            g->relnotes.releases[g->relnotes.n_releases - 1]));
+        miss(g,
+            tp_asprintf("The notes of Mesa %s itself: this source has them up to %s", to,
+                g->relnotes.releases[g->relnotes.n_releases - 1]));
     if (!r && !to && source.version)
         g->version = tp_strdup(source.version);
-    if (!r && source.kind && !strcmp(source.kind, "debian")) {
+    if (!r && !g->summary && source.kind && !strcmp(source.kind, "debian")) {
         free(g->source);
         g->source = tp_strdup(source.spec);
     }
@@ -194,30 +199,37 @@ static const char *as_version(const char *text)
     return strncmp(text, "mesa-", 5) ? text : text + 5;
 }
 
-static const char *or(const char *a, const char *b)
+static const char *first_of(const char *a, const char *b)
 {
     return a && *a ? a : b && *b ? b : NULL;
 }
 
-/* Release notes in place of commits, where both ends are known as versions. is_ours: the range was asked
- * for in so many words, so that a wrong one is the caller's mistake. */
+/* Release notes in place of commits, where both ends are known as versions. A wrong range is the
+ * caller's mistake where it was asked for in so many words, and missing where it comes from an
+ * earlier release. */
 static int use_relnotes(struct gathering *g, const char *spec, struct tp_error *e)
 {
     const struct arguments *a = g->a;
     const char *from = a->from ? as_version(a->from) : as_version(g->marker.version);
-    const char *to = a->to ? as_version(a->to) : as_version(text_of(json_object_get(g->summary, "mesa"), "version"));
+    const char *to = a->to ? as_version(a->to)
+                           : as_version(text_of(json_object_get(g->summary, "mesa"), "version"));
     bool debian = !strcmp(spec, "debian") || !strncmp(spec, "debian:", 7) || !strcmp(spec, "auto");
     if (!from || (!to && a->to)) {
-        miss(g, tp_asprintf("Mesa's changes: its release notes go by versions, and '%s' is none",
-                            from ? a->to : a->from ? a->from : g->marker.revision));
+        miss(g,
+            tp_asprintf("Mesa's changes: its release notes go by versions, and '%s' is none",
+                from          ? a->to
+                    : a->from ? a->from
+                              : g->marker.revision));
         return 0;
     }
-    char *exact = to && (!strcmp(spec, "debian") || !strcmp(spec, "auto")) ? tp_asprintf("debian:%s", to)
-                                                                          : tp_strdup(spec);
+    char *exact = to && (!strcmp(spec, "debian") || !strcmp(spec, "auto"))
+        ? tp_asprintf("debian:%s", to)
+        : tp_strdup(spec);
     struct tp_error own = {0};
     int r = gather_relnotes(g, exact, from, to, &own);
     free(exact);
-    bool mistake = own.status == TP_STATUS_INPUT && (a->from || !g->marker.version[0]) && (!debian || own.err == -EINVAL);
+    bool mistake = own.status == TP_STATUS_INPUT && (a->from || !g->marker.version[0]) &&
+        (!debian || own.err == -EINVAL);
     if (r == -EINTR || (r && mistake)) {
         *e = own;
         return r;
@@ -232,8 +244,9 @@ static int gather_mesa(struct gathering *g, struct tp_error *e)
     const struct arguments *a = g->a;
     const json_t *built = json_object_get(g->summary, "mesa");
     const char *spec = a->mesa ? a->mesa : "auto";
-    const char *from = or(a->from, or(g->marker.revision, g->marker.version));
-    const char *to = or(a->to, or(text_of(built, "revision"), text_of(built, "version")));
+    const char *from = first_of(a->from, first_of(g->marker.revision, g->marker.version));
+    const char *to =
+        first_of(a->to, first_of(text_of(built, "revision"), text_of(built, "version")));
     bool possible;
     int r = tp_history_possible(spec, &possible, e);
     if (r || !from)
@@ -242,8 +255,8 @@ static int gather_mesa(struct gathering *g, struct tp_error *e)
     g->notes.range_to = to ? to : "the newest";
     bool is_auto = !strcmp(spec, "auto");
     if (possible && to) {
-        struct tp_history_request req = {.spec = spec, .from = from, .to = to, .paths = tp_notes_paths,
-                                         .max = TP_NOTES_MOST};
+        struct tp_history_request req = {
+            .spec = spec, .from = from, .to = to, .paths = tp_notes_paths, .max = TP_NOTES_MOST};
         struct tp_error own = {0};
         r = tp_history_get(&req, &g->mesa, &own);
         g->has_mesa = !r;
@@ -256,7 +269,8 @@ static int gather_mesa(struct gathering *g, struct tp_error *e)
         if (!r || !is_auto)
             return 0;
     } else if (possible && !is_auto) {
-        miss(g, tp_strdup("Mesa's commits: neither --to nor the summary names the end of the range"));
+        miss(g,
+            tp_strdup("Mesa's commits: neither --to nor the summary names the end of the range"));
         return 0;
     }
     return use_relnotes(g, spec, e);
@@ -273,18 +287,20 @@ static int gather(struct gathering *g, struct tp_error *e)
     if (a->previous)
         read_previous(g);
     const json_t *built = json_object_get(g->summary, "mesa");
-    g->source = tp_strdup(a->mesa && !strncmp(a->mesa, "git:", 4) ? "" : text_of(built, "source"));
+    g->source = tp_strdup(text_of(built, "source"));
     gather_ours(g);
     if ((r = gather_mesa(g, e)))
         return r;
-    const char *version = or(text_of(built, "version"), or(g->mesa.version, or(g->version, as_version(a->to))));
-    const char *revision = or(text_of(built, "revision"), g->mesa.to);
+    const char *version = first_of(text_of(built, "version"),
+        first_of(g->mesa.version, first_of(g->version, as_version(a->to))));
+    const char *revision = first_of(text_of(built, "revision"), g->mesa.to);
     struct tp_notes *n = &g->notes;
     n->version = a->version;
     n->mesa_version = version;
     n->mesa_revision = revision;
     /* A folder of this machine says nothing elsewhere. */
-    n->mesa_source = or(g->source, g->mesa.place && strstr(g->mesa.place, "://") ? g->mesa.place : NULL);
+    n->mesa_source =
+        first_of(g->source, g->mesa.place && strstr(g->mesa.place, "://") ? g->mesa.place : NULL);
     n->toolchain = g->toolchain;
     n->summary = g->summary;
     n->ours = g->has_ours ? &g->ours : NULL;
@@ -307,7 +323,6 @@ static void gathering_finish(struct gathering *g)
     free(g->previous);
     free(g->source);
     free(g->version);
-    free(g->revision);
 }
 
 static int write_notes(const struct arguments *a, const struct tp_notes *n, struct tp_error *e)
@@ -355,8 +370,9 @@ static int parse(int argc, char **argv, struct arguments *a)
     const struct {
         int letter;
         const char **field;
-    } fields[] = {{'f', &a->from}, {'t', &a->to}, {'p', &a->previous}, {'m', &a->mesa}, {'s', &a->summary},
-                  {'V', &a->version}, {'r', &a->repo}, {'S', &a->since}, {'n', &a->next}, {'o', &a->out}};
+    } fields[] = {{'f', &a->from}, {'t', &a->to}, {'p', &a->previous}, {'m', &a->mesa},
+        {'s', &a->summary}, {'V', &a->version}, {'r', &a->repo}, {'S', &a->since}, {'n', &a->next},
+        {'o', &a->out}};
     for (int c; (c = tp_cli_option(self, argc, argv)) != -1;) {
         if (c == '?')
             return TP_STATUS_INPUT;
@@ -396,12 +412,18 @@ static int run(int argc, char **argv)
 }
 
 static const struct option options[] = {
-    {"from", required_argument, NULL, 'f'},    {"to", required_argument, NULL, 't'},
-    {"previous", required_argument, NULL, 'p'}, {"mesa", required_argument, NULL, 'm'},
-    {"summary", required_argument, NULL, 's'}, {"version", required_argument, NULL, 'V'},
-    {"repo", required_argument, NULL, 'r'},    {"since", required_argument, NULL, 'S'},
-    {"next-version", required_argument, NULL, 'n'}, {"output", required_argument, NULL, 'o'},
-    {"help", no_argument, NULL, 'h'},          {0},
+    {"from", required_argument, NULL, 'f'},
+    {"to", required_argument, NULL, 't'},
+    {"previous", required_argument, NULL, 'p'},
+    {"mesa", required_argument, NULL, 'm'},
+    {"summary", required_argument, NULL, 's'},
+    {"version", required_argument, NULL, 'V'},
+    {"repo", required_argument, NULL, 'r'},
+    {"since", required_argument, NULL, 'S'},
+    {"next-version", required_argument, NULL, 'n'},
+    {"output", required_argument, NULL, 'o'},
+    {"help", no_argument, NULL, 'h'},
+    {0},
 };
 
 const struct tp_command tp_command_notes = {
@@ -410,12 +432,14 @@ const struct tp_command tp_command_notes = {
     .help = "usage: turnpike notes --from REV --to REV [OPTIONS]\n"
             "       turnpike notes --summary out/summary.json [--previous TEXT] [OPTIONS]\n"
             "       turnpike notes --next-version android|linux < TAGS\n\n"
-            "Markdown: a table, the variants, our commits, Mesa's that touch the driver. What cannot be had,\n"
+            "Markdown: a table, the variants, our commits, Mesa's that touch the driver. What "
+            "cannot be had,\n"
             "for want of a network or otherwise, is named in them, and is no failure.\n\n"
             "  --from REV       Mesa's range: after this commit, tag or version ...\n"
             "  --to REV         ... up to and with this one (default: what the summary names)\n"
             "  --previous FILE  the text of the release before, which says where the range begins\n"
-            "  --mesa SPEC      where Mesa's history is: git[:URL], a folder; or its release notes: a folder,\n"
+            "  --mesa SPEC      where Mesa's history is: git[:URL], a folder; or its release "
+            "notes: a folder,\n"
             "                   a tarball, debian[:VERSION] (default auto: git, else debian)\n"
             "  --summary FILE   build's summary.json: archives, states of patches, toolchain\n"
             "  --version V      the release's own version, as its title\n"

@@ -8,7 +8,11 @@
 static uint32_t decode(const unsigned char *s, size_t *len)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t n = *s < 0x80 ? 1 : *s >= 0xC2 && *s < 0xE0 ? 2 : (*s & 0xF0) == 0xE0 ? 3 : *s >= 0xF0 && *s < 0xF5 ? 4 : 0;
+    size_t n = *s < 0x80          ? 1
+        : *s >= 0xC2 && *s < 0xE0 ? 2
+        : (*s & 0xF0) == 0xE0     ? 3
+        : *s >= 0xF0 && *s < 0xF5 ? 4
+                                  : 0;
     uint32_t c = n == 1 ? *s : n ? *s & (0xFFu >> (n + 1)) : 0xFFFD;
     for (size_t i = 1; i < n; i++) {
         if ((s[i] & 0xC0) != 0x80)
@@ -29,9 +33,9 @@ static bool is_space(uint32_t c)
 static bool is_hidden(uint32_t c)
 {
     return c < ' ' || (c >= 127 && c < 160) || c == 0xAD || c == 0x61C || c == 0x180E ||
-        (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) ||
-        c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) || (c >= 0xFDD0 && c <= 0xFDEF) ||
-        (c & 0xFFFE) == 0xFFFE || (c >= 0xE0000 && c <= 0xE0FFF);
+        (c >= 0x200B && c <= 0x200F) || (c >= 0x202A && c <= 0x202E) ||
+        (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF || (c >= 0xFFF9 && c <= 0xFFFB) ||
+        (c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE || (c >= 0xE0000 && c <= 0xE0FFF);
 }
 
 static void add_clean(struct tp_buf *out, const char *text, size_t max_chars)

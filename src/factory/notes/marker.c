@@ -8,7 +8,8 @@
 static const char version_letters[] =
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.+~-";
 
-static const char start[] = "<!-- turnpike-mesa revision=", middle[] = " version=", finish[] = " -->";
+static const char start[] = "<!-- turnpike-mesa revision=", middle[] = " version=",
+                  finish[] = " -->";
 
 void tp_marker_add(struct tp_buf *out, const struct tp_marker *m)
 {
@@ -18,7 +19,8 @@ void tp_marker_add(struct tp_buf *out, const struct tp_marker *m)
 }
 
 /* A word of these characters, or "-" for none, into out. What comes behind it, or NULL. */
-static const char *word(const char *s, const char *end, const char *allowed, size_t least, char out[65])
+static const char *word(
+    const char *s, const char *end, const char *allowed, size_t least, char out[65])
 {
     size_t n = 0;
     bool none = s < end && *s == '-';

@@ -5,7 +5,8 @@
 
 #include "factory/notes/markdown.h"
 
-const char *const tp_notes_paths[] = {"src/freedreno", "src/util/u_gralloc", "src/vulkan/runtime", NULL};
+const char *const tp_notes_paths[] = {
+    "src/freedreno", "src/util/u_gralloc", "src/vulkan/runtime", NULL};
 
 static const char upstream_commits[] = "https://gitlab.freedesktop.org/mesa/mesa/-/commit/";
 static const char upstream_place[] = "https://gitlab.freedesktop.org/mesa/mesa";
@@ -64,7 +65,8 @@ static char *made(const json_t *patch)
     size_t i;
     json_t *edit;
     tp_buf_adds(&b, field(patch, "state"));
-    json_array_foreach(json_object_get(patch, "edits"), i, edit) {
+    json_array_foreach(json_object_get(patch, "edits"), i, edit)
+    {
         if (!strcmp(field(edit, "state"), "applied") || !strcmp(field(edit, "state"), "already"))
             tp_buf_addf(&b, "\n%s\t%s", field(edit, "file"), field(edit, "form"));
     }
@@ -75,7 +77,8 @@ static const json_t *patches_of(const json_t *summary, const char *variant)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(json_object_get(summary, "patches"), i, one) {
+    json_array_foreach(json_object_get(summary, "patches"), i, one)
+    {
         if (!strcmp(field(one, "variant"), variant))
             return json_object_get(one, "patches");
     }
@@ -86,7 +89,8 @@ static const json_t *patch_of(const json_t *patches, const char *id)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(patches, i, one) {
+    json_array_foreach(patches, i, one)
+    {
         if (!strcmp(field(one, "id"), id))
             return one;
     }
@@ -94,15 +98,18 @@ static const json_t *patch_of(const json_t *patches, const char *id)
 }
 
 /* Adds the ids in `from` that the other variant has not, or (also_changed) has otherwise. */
-static void add_different(struct tp_buf *out, const json_t *from, const json_t *other, bool also_changed)
+static void add_different(
+    struct tp_buf *out, const json_t *from, const json_t *other, bool also_changed)
 {
     size_t i;
     json_t *one;
-    json_array_foreach(from, i, one) {
+    json_array_foreach(from, i, one)
+    {
         const json_t *twin = patch_of(other, field(one, "id"));
         char *a = made(one), *b = twin ? made(twin) : NULL;
         /* A patch that one variant lacks differs only where the other one really has it. */
-        bool here = !strcmp(field(one, "state"), "applied") || !strcmp(field(one, "state"), "already");
+        bool here =
+            !strcmp(field(one, "state"), "applied") || !strcmp(field(one, "state"), "already");
         if (twin ? also_changed && strcmp(a, b) != 0 : here)
             tp_buf_addf(out, "%s%s", out->len ? "\n" : "", field(one, "id"));
         free(a);
@@ -130,8 +137,9 @@ static void add_difference(struct tp_buf *out, const json_t *summary)
     if (!*ids)
         tp_buf_adds(out, "`b` and `p` are the same but for their label.\n");
     else if (!strcmp(ids, "power-max"))
-        tp_buf_adds(out, "`b` and `p` differ only by power: `p` asks KGSL for the highest level while a "
-                         "game runs (`power-max`).\n");
+        tp_buf_adds(out,
+            "`b` and `p` differ only by power: `p` asks KGSL for the highest level while a "
+            "game runs (`power-max`).\n");
     else {
         tp_buf_adds(out, "`b` and `p` differ by these patches: ");
         char *save = NULL;
@@ -154,7 +162,8 @@ static void add_drivers(struct tp_buf *out, const json_t *summary)
     tp_buf_adds(out, "\n## Variants\n\n");
     size_t i;
     json_t *one;
-    json_array_foreach(archives, i, one) {
+    json_array_foreach(archives, i, one)
+    {
         tp_buf_adds(out, "- ");
         tp_md_code(out, field(one, "variant"), 0);
         tp_buf_addf(out, ", %s: ", variant_name(field(one, "variant")));
@@ -206,14 +215,19 @@ static void add_ours(struct tp_buf *out, const struct tp_notes *n)
 
 static void add_mesa_commits(struct tp_buf *out, const struct tp_history *h)
 {
-    tp_buf_addf(out, "%zu of %zu %s touch%s ", h->touching, h->all, plural(h->all, "commit", "commits"),
-        plural(h->touching, "es", ""));
+    tp_buf_addf(out, "%zu of %zu %s touch%s ", h->touching, h->all,
+        plural(h->all, "commit", "commits"), plural(h->touching, "es", ""));
     for (size_t i = 0; tp_notes_paths[i]; i++)
-        tp_buf_addf(out, "%s`%s`", i == 0 ? "" : tp_notes_paths[i + 1] ? ", " : " or ", tp_notes_paths[i]);
+        tp_buf_addf(out, "%s`%s`",
+            i == 0                      ? ""
+                : tp_notes_paths[i + 1] ? ", "
+                                        : " or ",
+            tp_notes_paths[i]);
     tp_buf_adds(out, ".\n");
     if (!h->straight)
-        tp_buf_adds(out, "The end of the range does not descend from its beginning: these are the commits "
-                         "that only the end has.\n");
+        tp_buf_adds(out,
+            "The end of the range does not descend from its beginning: these are the commits "
+            "that only the end has.\n");
     tp_buf_adds(out, h->touching ? "\n" : "");
     add_commits(out, h, !strncmp(h->place, upstream_place, strlen(upstream_place)));
 }
@@ -244,10 +258,12 @@ static void add_relnotes(struct tp_buf *out, const struct tp_relnotes *r)
 {
     static const char *const titles[] = {"New", "Fixed", "Changes"};
     tp_buf_addf(out,
-        "From the notes of %zu %s of Mesa's: what names Turnip, Freedreno, ir3, KGSL or the Vulkan runtime "
+        "From the notes of %zu %s of Mesa's: what names Turnip, Freedreno, ir3, KGSL or the Vulkan "
+        "runtime "
         "(%zu of %zu changes). What several releases list counts for the first.\n\n"
         "| Series | Releases | Entries |\n|---|---|---|\n",
-        r->n_releases, plural(r->n_releases, "release", "releases"), r->of_kind[TP_RELNOTE_CHANGE], r->all);
+        r->n_releases, plural(r->n_releases, "release", "releases"), r->of_kind[TP_RELNOTE_CHANGE],
+        r->all);
     add_series(out, r);
     for (int kind = 0; kind < TP_RELNOTE_KINDS; kind++) {
         size_t listed = 0;

@@ -117,13 +117,14 @@ static void newest_first(struct tp_relnotes *r)
     r->cap = r->n;
 }
 
-int tp_relnotes_read(const char *dir, const char *from, const char *to, struct tp_relnotes *out,
-    struct tp_error *e)
+int tp_relnotes_read(
+    const char *dir, const char *from, const char *to, struct tp_relnotes *out, struct tp_error *e)
 {
     struct tp_mesa_release first, last;
     *out = (struct tp_relnotes){0};
     if (!tp_mesa_release_parse(from, &first) || !tp_mesa_release_parse(to, &last))
-        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, dir, "give versions, as in --from 25.0.6 --to 25.0.7",
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, dir,
+            "give versions, as in --from 25.0.6 --to 25.0.7",
             "release notes go by versions, and '%.100s' is none",
             tp_mesa_release_parse(from, &first) ? to : from);
     if (tp_mesa_release_compare(&first, &last) > 0)
@@ -136,7 +137,8 @@ int tp_relnotes_read(const char *dir, const char *from, const char *to, struct t
     for (size_t i = 0; !r && i < n; i++) {
         if (tp_mesa_release_compare(&files[i].release, &last) > 0)
             break;
-        /* Fixes go back by a few months; of an older one that bears the same words, this is another. */
+        /* Fixes go back by a few months; of an older one that bears the same words, this is
+         * another. */
         if (files[i].release.part[0] + 1 < first.part[0])
             continue;
         g.counts = tp_mesa_release_compare(&files[i].release, &first) > 0;

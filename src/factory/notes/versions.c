@@ -62,8 +62,8 @@ static int compare(const uint32_t a[3], const uint32_t b[3])
 }
 
 /* The highest into v, and where it stands; NULL when there is none. */
-static const char *highest(enum tp_release_line line, const char *tags, const char *but, uint32_t v[3],
-    size_t *len)
+static const char *highest(
+    enum tp_release_line line, const char *tags, const char *but, uint32_t v[3], size_t *len)
 {
     const char *best = NULL;
     for (const char *s = tags; *s; s = strchrnul(s, '\n') + (*strchrnul(s, '\n') == '\n')) {

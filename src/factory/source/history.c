@@ -32,14 +32,16 @@ static int git(const char *dir, const char *const *args, int64_t limit_ms, struc
     struct tp_error own = {0};
     int r = tp_git_run(dir, args, limit_ms, out, &said, &own);
     if (r == -ENOENT)
-        tp_fail(e, TP_STATUS_MISSING, r, "git", "apt-get install git", "is needed to read a history");
+        tp_fail(
+            e, TP_STATUS_MISSING, r, "git", "apt-get install git", "is needed to read a history");
     else if (r < 0)
-        tp_fail(e, own.status ? own.status : TP_STATUS_MISSING, r, dir, own.todo, "git %s: %s", *args,
-            *own.what ? own.what : "took too long");
+        tp_fail(e, own.status ? own.status : TP_STATUS_MISSING, r, dir, own.todo, "git %s: %s",
+            *args, *own.what ? own.what : "took too long");
     else if (r > 0) {
         const char *s = tp_buf_str(&said), *fatal = strstr(s, "fatal: ");
         s = fatal ? fatal + 7 : s;
-        r = tp_fail(e, status, -EIO, dir, NULL, "git %s failed (%.*s)", *args, (int)strcspn(s, "\n"), s);
+        r = tp_fail(
+            e, status, -EIO, dir, NULL, "git %s failed (%.*s)", *args, (int)strcspn(s, "\n"), s);
     }
     tp_buf_finish(&said);
     return r;
@@ -72,7 +74,8 @@ static char *mesa_tag(const char *rev)
 static int look_up(const char *dir, const char *rev, char out[65], struct tp_error *e)
 {
     char *commit = tp_asprintf("%s^{commit}", rev);
-    const char *const args[] = {"rev-parse", "--verify", "--quiet", "--end-of-options", commit, NULL};
+    const char *const args[] = {
+        "rev-parse", "--verify", "--quiet", "--end-of-options", commit, NULL};
     struct tp_buf got = {0};
     int r = tp_git_run(dir, args, 0, &got, NULL, e);
     size_t n = strspn(tp_buf_str(&got), "0123456789abcdef");
@@ -87,7 +90,8 @@ static int look_up(const char *dir, const char *rev, char out[65], struct tp_err
     return r;
 }
 
-static int resolve(const char *dir, const char *place, const char *rev, char out[65], struct tp_error *e)
+static int resolve(
+    const char *dir, const char *place, const char *rev, char out[65], struct tp_error *e)
 {
     if (!is_plain(rev))
         return no_revision(place, rev, e);
@@ -136,13 +140,14 @@ static int count(const char *dir, const struct tp_history *h, const char *const 
     return r;
 }
 
-static int list(const char *dir, const struct tp_history_request *req, struct tp_history *h,
-    struct tp_error *e)
+static int list(
+    const char *dir, const struct tp_history_request *req, struct tp_history *h, struct tp_error *e)
 {
     char max[32];
     snprintf(max, sizeof max, "--max-count=%zu", req->max);
     struct words w = {{"log", "-z", "--full-history", "--date-order", "--no-show-signature",
-                          "--encoding=UTF-8", "--format=%H %s", max, NULL}, 8, NULL};
+                          "--encoding=UTF-8", "--format=%H %s", max, NULL},
+        8, NULL};
     struct tp_buf got = {0};
     say_range(&w, h, req->paths);
     int r = git(dir, w.at, fetch_limit_ms, &got, TP_STATUS_FAILED, e);
@@ -176,8 +181,8 @@ static void read_version(const char *dir, struct tp_history *h)
 }
 
 /* from and to are known: the rest. */
-static int measure(const char *dir, const struct tp_history_request *req, struct tp_history *h,
-    struct tp_error *e)
+static int measure(
+    const char *dir, const struct tp_history_request *req, struct tp_history *h, struct tp_error *e)
 {
     const char *const args[] = {"merge-base", "--is-ancestor", h->from, h->to, NULL};
     int r = *h->from ? tp_git_run(dir, args, fetch_limit_ms, NULL, NULL, e) : 0;
@@ -264,10 +269,10 @@ static int64_t commit_date(const char *dir, const char *rev)
     return date;
 }
 
-/* The range into dir, an empty bare repository: `from` alone, then `to` with what is younger than it.
- * Where `to` turns out not to descend from `from`, all that the repository has of both. */
-static int fetch_range(const char *dir, const struct tp_spec *spec, const struct tp_history_request *req,
-    struct tp_history *h, struct tp_error *e)
+/* The range into dir, an empty bare repository: `from` alone, then `to` with what is younger than
+ * it. Where `to` turns out not to descend from `from`, all that the repository has of both. */
+static int fetch_range(const char *dir, const struct tp_spec *spec,
+    const struct tp_history_request *req, struct tp_history *h, struct tp_error *e)
 {
     int r;
     if (!req->from)
@@ -275,8 +280,8 @@ static int fetch_range(const char *dir, const struct tp_spec *spec, const struct
     if ((r = fetch(dir, "--depth=1", spec, req->from, h->from, e)) ||
         (r = fetch(dir, "--depth=1", spec, req->to, h->to, e)))
         return r;
-    char *since = tp_asprintf("--shallow-since=%lld",
-        (long long)(commit_date(dir, h->from) - clock_margin_s));
+    char *since = tp_asprintf(
+        "--shallow-since=%lld", (long long)(commit_date(dir, h->from) - clock_margin_s));
     struct tp_error none = {0};
     const char *const args[] = {"merge-base", "--is-ancestor", h->from, h->to, NULL};
     r = fetch(dir, since, spec, h->to, h->to, &none);
@@ -334,8 +339,9 @@ int tp_history_possible(const char *text, bool *possible, struct tp_error *e)
 {
     struct tp_spec spec;
     int r = tp_spec_parse(text, NULL, &spec, e);
-    *possible = !r && (spec.kind == TP_SOURCE_GIT || spec.kind == TP_SOURCE_AUTO ||
-                          (spec.kind == TP_SOURCE_DIRECTORY && is_checkout(spec.path)));
+    *possible = !r &&
+        (spec.kind == TP_SOURCE_GIT || spec.kind == TP_SOURCE_AUTO ||
+            (spec.kind == TP_SOURCE_DIRECTORY && is_checkout(spec.path)));
     tp_spec_finish(&spec);
     return r;
 }

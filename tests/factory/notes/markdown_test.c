@@ -39,7 +39,9 @@ static void the_fence_is_longer_than_any_in_the_text(void **state)
 static void it_stays_one_line(void **state)
 {
     (void)state;
-    code("a\r\n\n- b\x0b\x0c c\xe2\x80\xa8# d\xc2\x85" "e", 0, "`a - b c # d e`");
+    code("a\r\n\n- b\x0b\x0c c\xe2\x80\xa8# d\xc2\x85"
+         "e",
+        0, "`a - b c # d e`");
     code("  a  b  ", 0, "`a b`");
 }
 
@@ -48,18 +50,28 @@ static void control_and_hidden_characters_are_left_out(void **state)
     (void)state;
     code("\x1b[31mred\x1b[0m\x07\x7f\xc2\x9b", 0, "`[31mred[0m`");
     /* right-to-left override, zero width space, byte order mark, tag, isolates */
-    code("a\xe2\x80\xae" "b\xe2\x80\x8b" "c\xef\xbb\xbf" "d\xf3\xa0\x81\x81" "e\xe2\x81\xa6" "f", 0, "`abcdef`");
+    code("a\xe2\x80\xae"
+         "b\xe2\x80\x8b"
+         "c\xef\xbb\xbf"
+         "d\xf3\xa0\x81\x81"
+         "e\xe2\x81\xa6"
+         "f",
+        0, "`abcdef`");
     code("\xe2\x80\xae\x01", 0, "(nothing)");
 }
 
 static void what_is_no_utf8_is_replaced_byte_by_byte(void **state)
 {
     (void)state;
-    code("a\xff" "b", 0, "`a\xef\xbf\xbd" "b`");
-    code("\xc0\xaf", 0, "`\xef\xbf\xbd\xef\xbf\xbd`"); /* an overlong slash */
-    code("\xed\xa0\x80", 0, "`\xef\xbf\xbd`");         /* half of a surrogate pair */
+    code("a\xff"
+         "b",
+        0,
+        "`a\xef\xbf\xbd"
+        "b`");
+    code("\xc0\xaf", 0, "`\xef\xbf\xbd\xef\xbf\xbd`");   /* an overlong slash */
+    code("\xed\xa0\x80", 0, "`\xef\xbf\xbd`");           /* half of a surrogate pair */
     code("x\xe2\x82", 0, "`x\xef\xbf\xbd\xef\xbf\xbd`"); /* cut off */
-    code("\xf4\x90\x80\x80", 0, "`\xef\xbf\xbd`");     /* past U+10FFFF */
+    code("\xf4\x90\x80\x80", 0, "`\xef\xbf\xbd`");       /* past U+10FFFF */
 }
 
 static void other_scripts_stay_as_they_are(void **state)

@@ -38,8 +38,8 @@ static void refuses(const char *text, int err)
 static void what_is_written_is_read(void **state)
 {
     (void)state;
-    static const struct tp_marker all[] = {{HASH, "25.0.7"}, {"", "25.1.0-devel"}, {HASH, ""},
-        {"0123456", "25.0.0-rc2"}};
+    static const struct tp_marker all[] = {
+        {HASH, "25.0.7"}, {"", "25.1.0-devel"}, {HASH, ""}, {"0123456", "25.0.0-rc2"}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct tp_buf b = {0};
         tp_buf_adds(&b, "# notes\n\n");
@@ -65,26 +65,33 @@ static void a_commit_that_looks_like_one_is_not_believed(void **state)
     (void)state;
     refuses("- `abc` `<!-- turnpike-mesa revision=" HASH " version=1.0 -->`\n", -ENOENT);
     holds("- <!-- turnpike-mesa revision=- version=1.0 -->\n"
-          "<!-- turnpike-mesa revision=- version=25.0.7 -->\n", "", "25.0.7");
+          "<!-- turnpike-mesa revision=- version=25.0.7 -->\n",
+        "", "25.0.7");
 }
 
 static void two_that_differ_are_refused_and_two_that_agree_are_not(void **state)
 {
     (void)state;
-    refuses("<!-- turnpike-mesa revision=- version=25.0.6 -->\n<!-- turnpike-mesa revision=- version=25.0.7 -->\n",
+    refuses("<!-- turnpike-mesa revision=- version=25.0.6 -->\n<!-- turnpike-mesa revision=- "
+            "version=25.0.7 -->\n",
         -EINVAL);
-    holds("<!-- turnpike-mesa revision=- version=25.0.7 -->\n<!-- turnpike-mesa revision=- version=25.0.7 -->\n", "",
-        "25.0.7");
+    holds("<!-- turnpike-mesa revision=- version=25.0.7 -->\n<!-- turnpike-mesa revision=- "
+          "version=25.0.7 -->\n",
+        "", "25.0.7");
 }
 
 static void nothing_that_could_become_an_option_or_a_path_is_taken(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"", "<!-- turnpike-mesa -->", "<!-- turnpike-mesa revision=- version=- -->",
+    static const char *const bad[] = {"", "<!-- turnpike-mesa -->",
+        "<!-- turnpike-mesa revision=- version=- -->",
         "<!-- turnpike-mesa revision=--upload-pack=x version=1.0 -->",
-        "<!-- turnpike-mesa revision=abc version=1.0 -->", "<!-- turnpike-mesa revision=" HASH " version=--x -->",
-        "<!-- turnpike-mesa revision=" HASH " version=../x -->", "<!-- turnpike-mesa revision=" HASH " version=a b -->",
-        "<!-- turnpike-mesa revision=main version=1.0 -->", "<!-- turnpike-mesa revision=" HASH "\nversion=1.0 -->",
+        "<!-- turnpike-mesa revision=abc version=1.0 -->",
+        "<!-- turnpike-mesa revision=" HASH " version=--x -->",
+        "<!-- turnpike-mesa revision=" HASH " version=../x -->",
+        "<!-- turnpike-mesa revision=" HASH " version=a b -->",
+        "<!-- turnpike-mesa revision=main version=1.0 -->",
+        "<!-- turnpike-mesa revision=" HASH "\nversion=1.0 -->",
         "<!-- turnpike-mesa revision=" HASH " version=1.0 --> more",
         "<!-- turnpike-mesa revision=" HASH HASH " version=1.0 -->",
         "<!-- turnpike-mesa revision=" HASH " version="

@@ -10,23 +10,27 @@
 
 #include "factory/notes/notes.h"
 
-/* One variant of a summary: autotune made by this form (NULL: not applicable), and power-max in p. */
+/* One variant of a summary: autotune made by this form (NULL: not applicable), and power-max in p.
+ */
 static json_t *variant(const char *name, const char *form)
 {
     json_t *edits = json_pack("[{s:s, s:s, s:s?}]", "file", "tu_autotune.cc", "state",
         form ? "applied" : "not-applicable", "form", form);
-    json_t *patches = json_pack("[{s:s, s:s, s:[]}, {s:s, s:s, s:o}]", "id", "driver-label", "state", "applied", "edits",
-        "id", "autotune", "state", form ? "applied" : "not-applicable", "edits", edits);
+    json_t *patches = json_pack("[{s:s, s:s, s:[]}, {s:s, s:s, s:o}]", "id", "driver-label",
+        "state", "applied", "edits", "id", "autotune", "state", form ? "applied" : "not-applicable",
+        "edits", edits);
     if (!strcmp(name, "p"))
-        json_array_append_new(patches, json_pack("{s:s, s:s, s:[]}", "id", "power-max", "state", "applied", "edits"));
+        json_array_append_new(
+            patches, json_pack("{s:s, s:s, s:[]}", "id", "power-max", "state", "applied", "edits"));
     return json_pack("{s:s, s:o}", "variant", name, "patches", patches);
 }
 
 static json_t *summary(const char *b, const char *p)
 {
-    return json_pack("{s:{s:s}, s:s, s:[{s:s, s:s, s:s, s:s}], s:[o, o]}", "mesa", "version", "25.0.7", "target",
-        "linux-arm64", "archives", "path", "WN-Linux-Turnip-v0.1.0-b_Axxx.zip", "variant", "b", "sha256", "ab12",
-        "driver_version", "WN-v0.1.0-b", "patches", variant("b", b), variant("p", p));
+    return json_pack("{s:{s:s}, s:s, s:[{s:s, s:s, s:s, s:s}], s:[o, o]}", "mesa", "version",
+        "25.0.7", "target", "linux-arm64", "archives", "path", "WN-Linux-Turnip-v0.1.0-b_Axxx.zip",
+        "variant", "b", "sha256", "ab12", "driver_version", "WN-v0.1.0-b", "patches",
+        variant("b", b), variant("p", p));
 }
 
 static void differs(const char *b, const char *p, const char *ids, const char *sentence)
@@ -80,21 +84,28 @@ static void sixty_are_listed_and_the_rest_is_counted(void **state)
     (void)state;
     struct tp_commit commits[TP_NOTES_MOST];
     for (size_t i = 0; i < TP_NOTES_MOST; i++)
-        commits[i] = (struct tp_commit){"0123456789abcdef0123456789abcdef01234567", (char *)"tu: x"};
-    struct tp_history h = {.place = (char *)"/repo", .straight = true, .all = 500, .touching = 71, .commits = commits,
+        commits[i] =
+            (struct tp_commit){"0123456789abcdef0123456789abcdef01234567", (char *)"tu: x"};
+    struct tp_history h = {.place = (char *)"/repo",
+        .straight = true,
+        .all = 500,
+        .touching = 71,
+        .commits = commits,
         .n = TP_NOTES_MOST};
     struct tp_notes n = {.range_from = "a", .range_to = "b", .mesa = &h};
     struct tp_buf text = {0};
     tp_notes_add(&text, &n);
     assert_int_equal(times(tp_buf_str(&text), "\n- "), 60);
-    assert_non_null(strstr(tp_buf_str(&text), "71 of 500 commits touch `src/freedreno`, `src/util/u_gralloc` or "
-                                              "`src/vulkan/runtime`."));
+    assert_non_null(strstr(tp_buf_str(&text),
+        "71 of 500 commits touch `src/freedreno`, `src/util/u_gralloc` or "
+        "`src/vulkan/runtime`."));
     assert_non_null(strstr(tp_buf_str(&text), "\nand 11 more.\n"));
     assert_null(strstr(tp_buf_str(&text), "https://"));
     tp_buf_clear(&text);
     h.place = (char *)"https://gitlab.freedesktop.org/mesa/mesa.git";
     tp_notes_add(&text, &n);
-    assert_int_equal(times(tp_buf_str(&text), "](https://gitlab.freedesktop.org/mesa/mesa/-/commit/0123456789abcdef"),
+    assert_int_equal(times(tp_buf_str(&text),
+                         "](https://gitlab.freedesktop.org/mesa/mesa/-/commit/0123456789abcdef"),
         60);
     tp_buf_finish(&text);
 }
@@ -102,7 +113,8 @@ static void sixty_are_listed_and_the_rest_is_counted(void **state)
 static void the_marker_names_what_was_built_and_is_read_again(void **state)
 {
     (void)state;
-    struct tp_notes n = {.mesa_version = "25.0.7", .mesa_revision = "0123456789abcdef0123456789abcdef01234567"};
+    struct tp_notes n = {
+        .mesa_version = "25.0.7", .mesa_revision = "0123456789abcdef0123456789abcdef01234567"};
     struct tp_buf text = {0};
     struct tp_marker m;
     tp_notes_add(&text, &n);
@@ -120,7 +132,8 @@ static void what_is_missing_is_said(void **state)
     struct tp_buf text = {0};
     tp_notes_add(&text, &n);
     assert_non_null(strstr(tp_buf_str(&text), "Not known; see below."));
-    assert_non_null(strstr(tp_buf_str(&text), "## Missing from these notes\n\n- `Mesa's commits: no network`\n"));
+    assert_non_null(strstr(
+        tp_buf_str(&text), "## Missing from these notes\n\n- `Mesa's commits: no network`\n"));
     tp_buf_finish(&text);
 }
 

@@ -1,4 +1,5 @@
-/* Versions of releases. Expected values: the contract's own (v1.03 and linux-v0.1.0 are the first). */
+/* Versions of releases. Expected values: the contract's own (v1.03 and linux-v0.1.0 are the first).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -67,13 +68,15 @@ static void two_digits_grow_to_three(void **state)
 static void tags_of_other_shapes_are_passed_over(void **state)
 {
     (void)state;
-    static const char odd[] = "v1.7\nv2.50\nv0.90\nv1.05x\nv1.05-rc1\nV1.06\n v1.07\nv1.08 \nv1.+9\nv1.-9\nv1.009\n"
-                              "v01.11\nv1.\nv1\nv\n1.12\nrefs/tags/v1.13\nv1.14.0\nv1.4294967299\nv1.12345678\n"
-                              "v1.\xd9\xa1\xd9\xa2\n\n\n";
+    static const char odd[] =
+        "v1.7\nv2.50\nv0.90\nv1.05x\nv1.05-rc1\nV1.06\n v1.07\nv1.08 \nv1.+9\nv1.-9\nv1.009\n"
+        "v01.11\nv1.\nv1\nv\n1.12\nrefs/tags/v1.13\nv1.14.0\nv1.4294967299\nv1.12345678\n"
+        "v1.\xd9\xa1\xd9\xa2\n\n\n";
     android(odd, "v1.03");
-    static const char odd_linux[] =
-        "linux-v1.2\nlinux-v1.2.3.4\nlinux-v1.2.3-rc1\nlinux-v 1.2.3\nlinux-v+1.2.3\nlinux-v1.-2.3\n"
-        "linux-v1.02.3\nlinux-1.2.3\nLinux-v1.2.3\nxlinux-v1.2.3\nlinux-v1..3\nlinux-v9999999.0.0\n";
+    static const char odd_linux[] = "linux-v1.2\nlinux-v1.2.3.4\nlinux-v1.2.3-rc1\nlinux-v "
+                                    "1.2.3\nlinux-v+1.2.3\nlinux-v1.-2.3\n"
+                                    "linux-v1.02.3\nlinux-1.2.3\nLinux-v1.2.3\nxlinux-v1.2."
+                                    "3\nlinux-v1..3\nlinux-v9999999.0.0\n";
     linux_(odd_linux, "linux-v0.1.0");
 }
 
@@ -87,7 +90,8 @@ static void lines_may_end_as_windows_ends_them_and_the_last_not_at_all(void **st
 static void the_release_before_is_the_highest_but_this_one(void **state)
 {
     (void)state;
-    takes(tp_release_latest(TP_RELEASES_ANDROID, "v1.04\nlinux-v0.2.0\nv1.06\nv1.05\n", NULL), "v1.06");
+    takes(tp_release_latest(TP_RELEASES_ANDROID, "v1.04\nlinux-v0.2.0\nv1.06\nv1.05\n", NULL),
+        "v1.06");
     takes(tp_release_latest(TP_RELEASES_ANDROID, "v1.04\nv1.06\nv1.05\n", "v1.06"), "v1.05");
     takes(tp_release_latest(TP_RELEASES_LINUX, "v1.04\nlinux-v0.2.0\n", NULL), "linux-v0.2.0");
     takes(tp_release_latest(TP_RELEASES_LINUX, "v1.04\n", NULL), NULL);
