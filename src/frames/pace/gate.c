@@ -141,7 +141,9 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
     if (g->n_flights == TP_GATE_FLIGHT) /* it was never told of */
         settle(g, tp_gate_max(g->flights[0].start_ns, g->last_ready_ns));
     uint64_t id = ++g->ids;
-    int64_t release = p->release_ns;
+    int64_t release = p->release_ns, due = p->grid_ns;
+    if (release > p->asked_ns) /* else nobody waited for it */
+        due = tp_gate_max(due, release);
     struct tp_gate_frame *f = &g->frames[id % TP_GATE_MEMORY];
     *f = (struct tp_gate_frame){.id = id,
         .begin_ns = now_ns,
@@ -158,7 +160,7 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         f->begin_ns = g->last_return_ns;
     g->flights[g->n_flights++] = (struct tp_gate_flight){.id = id,
         .latch_ns = p->on_grid ? tp_vblank_latch_ns(&g->vblank, p->latch_index) : TP_GATE_NEVER,
-        .due_ns = p->on_time ? tp_gate_max(p->grid_ns, release) : now_ns,
+        .due_ns = p->on_time ? due : now_ns,
         .begin_ns = f->begin_ns,
         .asked_ns = p->asked_ns,
         .start_ns = now_ns,
@@ -254,6 +256,8 @@ static void fit_refreshes(struct tp_gate *g)
     cost += g->compositor_ns;
     if (period <= 0)
         return;
+    if (cost > g->refreshes * period) /* the next one may be a little dearer */
+        cost += cost / 16;
     while (g->refreshes < MOST_REFRESHES && cost > g->refreshes * period)
         g->refreshes++;
     while (g->refreshes > 1 && cost < (g->refreshes - 1) * (period - period / 16))

@@ -84,12 +84,12 @@ static int64_t next_latch(const struct tp_gate *g, int64_t last, struct tp_gate_
         p->clock = from + (tp_fine)n * g->vblank.period;
         return last + n;
     }
-    /* The clock goes on from where it was. A frame that is late holds it up, but for the half
-     * refresh that it may always be off: what was missed is not repaid. */
+    /* The clock goes on from where it was. Where a frame is late it begins anew, with the half
+     * refresh that it may be off in favour of those that follow: what was missed is not repaid. */
     tp_fine clock = g->has_clock ? g->clock : from;
     tp_fine edge = g->vblank.period / 2 + g->vblank.period / 16;
     if (clock < from - edge)
-        clock = from - edge;
+        clock = from + edge;
     if (clock > from + edge) /* another cap's */
         clock = from;
     p->clock = clock + tp_cap_period(cap);

@@ -47,40 +47,73 @@ static int64_t release_of(const struct tp_world_config *c, const struct plan *p,
     return max_ns(at + c->callback_ns, signal);
 }
 
-/* All as soon as they can be; each to its refresh, and no sooner than the cap wants it. Whatever
- * else is done, no frame is ready earlier. */
+/* Of a cap. lock: every so many refreshes; 0: its clock says, and is right by edge. */
+struct rhythm {
+    tp_fine period, edge, spacing;
+    unsigned lock;
+};
+
+static struct rhythm rhythm_of(const struct tp_world_config *c)
+{
+    uint32_t cap = c->gate.mode == TP_GATE_OFF ? 0 : c->gate.cap_mhz;
+    struct rhythm r = {.period = tp_fine_of(INT64_C(1000000000000)) / c->refresh_mhz};
+    r.lock = cap > 0 ? tp_cap_lock(cap, tp_fine_ns(r.period)) : 1;
+    r.edge = r.lock > 0 ? 0 : r.period / 2 + r.period / 16;
+    r.spacing = r.lock > 0 ? (tp_fine)r.lock * r.period : tp_cap_period(cap);
+    return r;
+}
+
+/* As soon as it can be. Answers the first refresh that can show it. */
+static int64_t work(const struct tp_world_config *c, struct plan *p, uint64_t k)
+{
+    const struct tp_world_cost *cost = &c->costs[k % c->n_costs];
+    int64_t copy = c->late_guest ? cost->gpu_ns / COPY : cost->gpu_ns;
+    int64_t release = release_of(c, p, k), before = k > 0 ? p[k - 1].ready : 0;
+    p[k].start = k > 0 ? p[k - 1].cpu_end : 0;
+    if (k > c->run_ahead)
+        p[k].start = max_ns(p[k].start, p[k - 1 - c->run_ahead].ready);
+    if (!c->late_guest)
+        p[k].start = max_ns(p[k].start, release);
+    p[k].cpu_end = p[k].start + cost->cpu_ns;
+    int64_t rendered = max_ns(p[k].cpu_end, before) + cost->gpu_ns - copy;
+    if (c->late_guest) /* it is held until it may copy */
+        p[k].cpu_end = max_ns(p[k].cpu_end, release);
+    p[k].ready = max_ns(rendered, release) + copy;
+    return latched(c, p[k].ready + c->compositor_ns);
+}
+
+/* A frame that cannot be on time, put off by so many refreshes more, and those after it until one
+ * of them is late. Answers that one. */
+static uint64_t go_on(const struct tp_world_config *c, const struct rhythm *r, struct plan *p,
+    uint64_t from, int64_t put_off)
+{
+    tp_fine off = r->edge; /* the clock, from the refresh: as the frames after it have most time */
+    p[from].latch = work(c, p, from) + put_off;
+    for (uint64_t k = from + 1; k < c->frames; k++) {
+        int64_t wanted = p[k - 1].latch + tp_cap_steps(0, off + r->spacing, r->period);
+        p[k].latch = max_ns(wanted, work(c, p, k));
+        off += r->spacing - (tp_fine)(p[k].latch - p[k - 1].latch) * r->period;
+        if (r->lock > 0 ? p[k].latch > wanted : off < -r->edge)
+            return k;
+    }
+    return c->frames;
+}
+
+/*
+ * A late frame may be later than it must: those after it have time then that dear ones among them
+ * take, as far as there are images to hold it. Each is put off by as little as takes it furthest,
+ * so that no schedule has fewer of them.
+ */
 static void go_forward(const struct tp_world_config *c, struct plan *p, struct tp_oracle *out)
 {
-    tp_fine period = tp_fine_of(INT64_C(1000000000000)) / c->refresh_mhz, position = 0;
-    uint32_t cap = c->gate.mode == TP_GATE_OFF ? 0 : c->gate.cap_mhz;
-    unsigned lock = cap > 0 ? tp_cap_lock(cap, tp_fine_ns(period)) : 1;
-    for (uint64_t k = 0; k < c->frames; k++) {
-        const struct tp_world_cost *cost = &c->costs[k % c->n_costs];
-        int64_t copy = c->late_guest ? cost->gpu_ns / COPY : cost->gpu_ns;
-        int64_t release = release_of(c, p, k), before = k > 0 ? p[k - 1].ready : 0;
-        p[k].start = k > 0 ? p[k - 1].cpu_end : 0;
-        if (k > c->run_ahead)
-            p[k].start = max_ns(p[k].start, p[k - 1 - c->run_ahead].ready);
-        if (!c->late_guest)
-            p[k].start = max_ns(p[k].start, release);
-        p[k].cpu_end = p[k].start + cost->cpu_ns;
-        int64_t rendered = max_ns(p[k].cpu_end, before) + cost->gpu_ns - copy;
-        if (c->late_guest) /* it is held until it may copy */
-            p[k].cpu_end = max_ns(p[k].cpu_end, release);
-        p[k].ready = max_ns(rendered, release) + copy;
-        int64_t at = latched(c, p[k].ready + c->compositor_ns), wanted = at;
-        if (k > 0) {
-            position += lock > 0 ? (tp_fine)lock * period : tp_cap_period(cap);
-            wanted = p[k - 1].latch + tp_cap_steps(0, position, period);
-            p[k].latch = max_ns(wanted, at);
-            position -= (tp_fine)(p[k].latch - p[k - 1].latch) * period;
-            if (position < -period || position > period)
-                position = 0; /* missed, and not repaid */
-        } else {
-            p[k].latch = at;
-        }
-        if (k > LEFT_OUT)
-            out->late += p[k].latch > wanted;
+    struct rhythm r = rhythm_of(c);
+    int64_t most = c->images * (int64_t)(r.spacing / r.period + 1);
+    for (uint64_t k = 0; k < c->frames;) {
+        uint64_t furthest = go_on(c, &r, p, k, most), next = go_on(c, &r, p, k, 0);
+        for (int64_t put_off = 1; next < furthest; put_off++)
+            next = go_on(c, &r, p, k, put_off);
+        out->late += k > LEFT_OUT;
+        k = next;
     }
 }
 

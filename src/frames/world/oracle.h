@@ -1,8 +1,8 @@
 /*
  * The best schedule there is for given costs, refresh and cap, if one knows what each frame will
- * cost: as few late frames as can be, then each as late to start as that allows. What a gate
- * lacks of it is what it does not know. A run's own count of late frames takes any phase of a cap's
- * clock for right that explains what was shown, and so may be a little lower.
+ * cost: as few late frames as can be, with all images filled beforehand where that spares one, then
+ * each as late to start as that allows. What a gate lacks of it is what it does not know. A run's
+ * own count of late frames takes any phase of a cap's clock for right that explains what was shown.
  */
 #ifndef TP_FRAMES_WORLD_ORACLE_H
 #define TP_FRAMES_WORLD_ORACLE_H
