@@ -301,7 +301,7 @@ static void on_scan(void *data, const struct tp_refresh_record *s)
 
 static void go(struct tp_world_config c, struct notes *n, struct tp_world_result *r)
 {
-    struct tp_world_watch w = {on_frame, on_scan, n};
+    struct tp_world_watch w = {.frame = on_frame, .scan = on_scan, .data = n};
     *n = (struct notes){.c = &c};
     c.watch = &w;
     assert_int_equal(tp_world_run(&c, r, NULL), 0);
