@@ -72,6 +72,14 @@ static void sound_archives_break_no_rule(void **state)
     a.entries[1].deflated = true;
     a.ending.comment = "a comment does no harm";
     expect_sound("Android, with data descriptors and a comment", &a, TP_KIND_ANDROID);
+    /* A comment that looks like an end, but leads to no directory. */
+    char comment[322];
+    memset(comment, 'c', sizeof comment - 1);
+    comment[sizeof comment - 1] = 0;
+    memcpy(comment, "PK\5\6AAAAAAAAAAAAAAAA\1\1", 22);
+    a = archive_android();
+    a.ending.comment = comment;
+    expect_sound("Android, with an end in its comment", &a, TP_KIND_ANDROID);
     a = archive_linux();
     expect_sound("Linux", &a, TP_KIND_LINUX);
     a = archive_qualcomm();
