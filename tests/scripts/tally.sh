@@ -119,8 +119,8 @@ tally_script() { # file
 
 # Every fuzz target: build-fuzz/fuzz/fuzz-NAME, with the seeds of fuzz/corpus/NAME where there are any.
 tally_fuzz() {
-    local target name seconds log work
-    local -a budget seeds
+    local target name seconds log logs
+    local -a budget names=()
     seconds=${FUZZ_SECONDS:-$([[ ${CI-} == true ]] && echo 60 || echo 5)}
     budget=("-max_total_time=$seconds")
     # Ten million runs, or as many as an hour allows: an engine that parses runs by the hundred.
@@ -129,15 +129,19 @@ tally_fuzz() {
     # The sanitizers' and libFuzzer's run-time come with clang.
     CC=clang tally_step 'configure and compile the fuzz targets' make_ready build-fuzz -Dfuzz=true \
         -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link || return 0
+    logs=$(mktemp -d)
     for target in build-fuzz/fuzz/fuzz-*; do
         [[ -f $target && -x $target ]] || continue
-        name=${target##*/fuzz-}
-        log=$(mktemp)
-        work=$(mktemp -d)
-        seeds=()
-        [[ ! -d fuzz/corpus/$name ]] || seeds=("fuzz/corpus/$name")
-        if "$target" "${budget[@]}" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
-            "-artifact_prefix=build-fuzz/$name-" "$work" "${seeds[@]}" >"$log" 2>&1 </dev/null; then
+        while (($(jobs -rp | wc -l) >= $(nproc))); do
+            wait -n
+        done
+        fuzz_one "$target" "$logs/${target##*/fuzz-}" "${budget[@]}" &
+        names+=("${target##*/fuzz-}")
+    done
+    wait
+    for name in "${names[@]}"; do
+        log=$logs/$name
+        if [[ $(cat "$log.status" 2>/dev/null) == 0 ]]; then
             tally_passed=$((tally_passed + 1))
             printf 'passed  fuzz %s (%s runs)\n' "$name" \
                 "$(sed -nE 's/^stat::number_of_executed_units: *([0-9]+)/\1/p' "$log")"
@@ -145,8 +149,23 @@ tally_fuzz() {
             tail -n 40 "$log" | sed 's/^/    /'
             tally_fail "fuzz $name (the input is kept in build-fuzz)"
         fi
-        rm -rf "$log" "$work"
     done
+    rm -rf "$logs"
+}
+
+# Fuzzes with one target; its exit status ends in LOG.status.
+fuzz_one() { # target, log, budget...
+    local target=$1 log=$2 name work status=0
+    shift 2
+    name=${target##*/fuzz-}
+    work=$log.work
+    mkdir "$work"
+    local -a seeds=()
+    [[ ! -d fuzz/corpus/$name ]] || seeds=("fuzz/corpus/$name")
+    "$target" "$@" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 \
+        "-artifact_prefix=build-fuzz/$name-" "$work" "${seeds[@]}" >"$log" 2>&1 </dev/null || status=$?
+    rm -rf "$work"
+    echo "$status" >"$log.status"
 }
 
 # The closing lines. Returns 1 when anything failed, or nothing ran.
