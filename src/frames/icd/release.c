@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,6 +29,18 @@ static const struct tp_board_view *board_of(const struct tp_scanout *c)
 }
 
 /* --- the connection --- */
+
+/* Of a connection that never was: a name that is wrong is worth a word, a server that went is not. */
+static void say_none(struct tp_scanout *c, const char *why)
+{
+    const char *path = c->server.sun_path;
+    int n = (int)(c->server_bytes - offsetof(struct sockaddr_un, sun_path)) - 1;
+
+    if (!c->known)
+        tp_icd_log_once("no server at %s%.*s (%s): no notes of what the screen reads; look at "
+                        "TURNPIKE_SOCKET, or start it with `turnpike serve`",
+            path[0] ? "" : "@", n, path[0] ? path : path + 1, why);
+}
 
 /* There is no server, or none that has said hello, and one is hoped for. */
 static void expect(struct tp_scanout *c)
@@ -65,6 +78,7 @@ static void lose(struct tp_scanout *c)
         c->board = (struct tp_board_view){0};
     } else {
         c->refused = true;
+        say_none(c, "what is there does not greet as one");
         if (c->met)
             give_up(c);
     }
@@ -84,8 +98,11 @@ static void try_connect(struct tp_scanout *c)
     c->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (c->sock < 0)
         return;
-    if (connect(c->sock, (struct sockaddr *)&c->server, c->server_bytes) ||
-        tp_frame_send_now(c->sock, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0)) {
+    int r = connect(c->sock, (struct sockaddr *)&c->server, c->server_bytes) ? -errno : 0;
+    if (!r)
+        r = tp_frame_send_now(c->sock, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0);
+    if (r) {
+        say_none(c, strerror(-r));
         close(c->sock);
         c->sock = -1;
         c->refused = false;
@@ -133,7 +150,7 @@ static int greet(struct tp_scanout *c, struct tp_frame *f)
     int r = tp_scanout_hello(f, true, &hello, &version, &board);
     if (r)
         return r;
-    c->greeted = true;
+    c->greeted = c->known = true;
     c->met = c->refused = false;
     c->hope_ns = 0;
     c->capabilities = hello.capabilities & OUR_CAPABILITIES;

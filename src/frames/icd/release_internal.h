@@ -42,6 +42,7 @@ struct tp_scanout {
     int64_t retry_ns;      /* when it is tried next */
     int64_t hope_ns;       /* until then it counts as coming back; 0: it does not */
     bool greeted;          /* its hello came */
+    bool known;            /* one has been there */
     bool met;              /* it is hoped for since it let itself be connected to, and not longer */
     bool refused;          /* what is there gives no hello: it is as none */
     uint64_t capabilities; /* of both */

@@ -83,6 +83,21 @@ lack "$gcc" libwayland-client.so.0 libxcb-dri3.so.0
 is 'without any it shows pictures, too' shows headless 20
 is 'and none of their surfaces are there' has ''
 
+# A server's name that is wrong.
+says() { # pattern, how often
+    test "$(grep -cE "$1" "$dir/log")" = "$2"
+}
+rm -f "$dir/log"
+is 'without a word of a server it shows pictures' shows headless 20
+is '  and nothing is said of one' says 'no server' 0
+for name in "$dir/none" @turnpike-nobody /etc/passwd; do
+    rm -f "$dir/log"
+    export TURNPIKE_SOCKET=$name
+    is "$name is no server: it shows pictures" shows headless 20
+    is '  and that is said, once' says "turnpike: no server at $name \\((No such file|Connection refused).*TURNPIKE_SOCKET" 1
+done
+unset TURNPIKE_SOCKET
+
 # On the screen, with the server of this machine's own processor.
 lack "$gcc"
 env -u LD_LIBRARY_PATH "$turnpike" serve --size 320x240 --socket "$dir/turnpike-0" >"$dir/serve" 2>&1 &
