@@ -110,8 +110,11 @@ static PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice handle, const char
         return NULL;
     if (e->when & TP_WHEN_SHARED && !d->share_queues)
         return theirs;
-    uint64_t extensions =
-        e->when & ~(TP_WHEN_SHARED | TP_WHEN_DRIVER | TP_ELSE_DRIVER | TP_WITHOUT_DRIVER);
+    if (e->when & TP_WHEN_SUBMITTING && !d->share_queues && !d->own && !d->copier)
+        return theirs;
+    uint64_t extensions = e->when &
+        ~(TP_WHEN_SHARED | TP_WHEN_DRIVER | TP_ELSE_DRIVER | TP_WITHOUT_DRIVER |
+            TP_WHEN_SUBMITTING);
     if (extensions && !(extensions & (d->enabled | d->instance->enabled)))
         return e->when & TP_ELSE_DRIVER ? theirs : NULL;
     if (e->when & TP_ELSE_DRIVER && !theirs && !(e->when & TP_WITHOUT_DRIVER))

@@ -129,7 +129,7 @@ struct tp_icd_queue {
     VkQueue handle;
     struct tp_icd_device *device;
     uint32_t family, index;
-    /* Held around each use of it where device->share_queues; else not used. */
+    /* Held around each use of one of ours, and of others' where device->share_queues. */
     pthread_mutex_t lock;
 };
 
@@ -217,6 +217,8 @@ struct tp_icd_entry {
 #define TP_ELSE_DRIVER (UINT64_C(1) << 61)
 /* Where one is on: ours, although the driver has no such function. */
 #define TP_WITHOUT_DRIVER (UINT64_C(1) << 60)
+/* Only where we use a queue of the device. */
+#define TP_WHEN_SUBMITTING (UINT64_C(1) << 59)
 #define TP_ENTRY(name, function, level, when)                                                      \
     {                                                                                              \
         "vk" name, (PFN_vkVoidFunction)(function), level, when                                     \

@@ -1,7 +1,7 @@
 /*
  * The application's queues, where acquires are signalled on one of them: the specification lets the
  * application use a queue on one thread at a time, and knows nothing of ours. These are intercepted
- * only then.
+ * only then; waiting for the device, where a queue of our own is all that we use, too.
  */
 #include "frames/icd/internal.h"
 
@@ -48,9 +48,9 @@ static VkResult wait_idle(struct tp_icd_queue *q)
 
     if (r != VK_SUCCESS)
         return r;
-    tp_icd_queue_lock(q);
+    pthread_mutex_lock(&q->lock);
     r = d->vk.QueueSubmit(q->handle, 0, NULL, fence);
-    tp_icd_queue_unlock(q);
+    pthread_mutex_unlock(&q->lock);
     if (r == VK_SUCCESS)
         r = d->vk.WaitForFences(d->handle, 1, &fence, VK_TRUE, UINT64_MAX);
     d->vk.DestroyFence(d->handle, fence, NULL);
@@ -64,15 +64,19 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_wait_idle(VkQueue handle)
     return q->device->share_queues ? wait_idle(q) : q->device->vk.QueueWaitIdle(handle);
 }
 
+/* The driver's own uses all queues, ours among them, of which the application knows nothing: its
+ * other threads may acquire meanwhile. */
 static VKAPI_ATTR VkResult VKAPI_CALL device_wait_idle(VkDevice handle)
 {
     struct tp_icd_device *d = tp_icd_device_get(handle);
     VkResult r = VK_SUCCESS;
 
-    if (!d->share_queues)
+    if (!d->share_queues && !d->own && !d->copier)
         return d->vk.DeviceWaitIdle(handle);
     for (uint32_t i = 0; i < d->n_queues && r == VK_SUCCESS; i++)
-        r = wait_idle(&d->queues[i]);
+        r = queue_wait_idle(d->queues[i].handle);
+    if (r == VK_SUCCESS && d->own)
+        r = wait_idle(d->own);
     if (r == VK_SUCCESS && d->copier)
         r = wait_idle(d->copier);
     return r;
@@ -84,6 +88,6 @@ const struct tp_icd_entry tp_icd_queue_entries[] = {
     TP_ENTRY("QueueSubmit2KHR", submit2, TP_LEVEL_DEVICE, TP_WHEN_SHARED | TP_WHEN_DRIVER),
     TP_ENTRY("QueueBindSparse", bind_sparse, TP_LEVEL_DEVICE, TP_WHEN_SHARED),
     TP_ENTRY("QueueWaitIdle", queue_wait_idle, TP_LEVEL_DEVICE, TP_WHEN_SHARED),
-    TP_ENTRY("DeviceWaitIdle", device_wait_idle, TP_LEVEL_DEVICE, TP_WHEN_SHARED),
+    TP_ENTRY("DeviceWaitIdle", device_wait_idle, TP_LEVEL_DEVICE, TP_WHEN_SUBMITTING),
     {0},
 };

@@ -101,7 +101,7 @@ struct tp_stream_info {
     bool clipped;
 };
 
-/* An image's memory, for add. fd is borrowed. */
+/* An image's memory, for add. fd is borrowed until the stream is closed. */
 struct tp_stream_image {
     uint32_t memory; /* one of TP_MEMORY_… */
     int fd;
@@ -161,8 +161,8 @@ struct tp_target_ops {
     int (*formats)(struct tp_target *t, struct tp_target_format **out, uint32_t *n);
     /*
      * Begins a stream. A stream that the target has already is retired by it: what it has queued is
-     * still shown, until the new one's first picture goes out; what it holds then is released as
-     * ever.
+     * still shown, until the new one's first picture goes out, unless a window could take offence
+     * at its size; what it holds then is released as ever.
      */
     int (*open)(struct tp_target *t, const struct tp_stream_info *info,
         const struct tp_stream_events *events, void *data, struct tp_stream **out);

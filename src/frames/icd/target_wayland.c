@@ -13,6 +13,8 @@
 /* The loop looks again this long after something went out, so that the next picture's deadline
  * needs no waking. */
 #define BUSY_NS INT64_C(500000000)
+/* A surface that ends tells a compositor that does not read within this time of no buffer more. */
+#define FAREWELL_MS 1000
 
 /* --- its thread --- */
 
@@ -66,8 +68,13 @@ static void after(void *data, short revents)
 static void destroy(struct tp_target *t)
 {
     struct tp_wayland *w = (struct tp_wayland *)t;
+    bool silent = false;
 
     tp_loop_destroy(w->loop);
+    while (!wl_list_empty(&w->closed)) {
+        silent = silent || tp_wayland_make_room(w->display, FAREWELL_MS) != 0;
+        tp_wayland_bury(w, silent);
+    }
     if (w->frame)
         wl_callback_destroy(w->frame);
     if (w->lingering)
@@ -183,6 +190,20 @@ static int formats(struct tp_target *t, struct tp_target_format **out, uint32_t 
 
 /* --- streams --- */
 
+/* The application may have agreed with the compositor on the new size already: a picture of the old
+ * one would cost it the connection. */
+static void drop_other_sizes(struct tp_wayland *w, const struct tp_stream_info *info)
+{
+    struct tp_wayland_stream *s;
+
+    wl_list_for_each(s, &w->streams, link)
+    {
+        if (s->info.width != info->width || s->info.height != info->height ||
+            s->info.transform != info->transform)
+            tp_wayland_drop(s, true);
+    }
+}
+
 static int open_stream(struct tp_target *t, const struct tp_stream_info *info,
     const struct tp_stream_events *events, void *data, struct tp_stream **out)
 {
@@ -207,8 +228,10 @@ static int open_stream(struct tp_target *t, const struct tp_stream_info *info,
     r = w->dead ? -ENODEV : 0;
     if (!r && !w->loop)
         r = tp_loop_create("tp-wayland", wl_display_get_fd(w->display), &ops, w, &w->loop);
-    if (!r)
+    if (!r) {
+        drop_other_sizes(w, info);
         wl_list_insert(w->streams.prev, &s->link);
+    }
     pthread_mutex_unlock(&w->lock);
     if (r)
         free(s);
@@ -217,6 +240,7 @@ static int open_stream(struct tp_target *t, const struct tp_stream_info *info,
     return r;
 }
 
+/* Its buffer ends with the stream, and is heard of no more. */
 static void close_image(struct tp_wayland *w, struct tp_wayland_image *image)
 {
     bool on_screen = image == w->last && image->held;
@@ -225,14 +249,12 @@ static void close_image(struct tp_wayland *w, struct tp_wayland_image *image)
         w->last = NULL;
     if (image->release)
         zwp_linux_buffer_release_v1_destroy(image->release);
-    if (!image->buffer)
-        return;
+    if (image->buffer)
+        wl_buffer_set_user_data(image->buffer, NULL);
     /* What is on the screen stays there until another stream has a picture. */
     if (on_screen) {
-        wl_buffer_set_user_data(image->buffer, NULL);
         w->lingering = image->buffer;
-    } else {
-        wl_buffer_destroy(image->buffer);
+        image->buffer = NULL;
     }
 }
 
@@ -247,10 +269,10 @@ static void close_stream(struct tp_stream *stream)
     for (uint32_t i = 0; i < s->info.n_images; i++)
         close_image(w, &s->images[i]);
     wl_list_remove(&s->link);
+    wl_list_insert(w->closed.prev, &s->link);
     if (!w->dead)
         tp_wayland_flush(w);
     pthread_mutex_unlock(&w->lock);
-    free(s);
 }
 
 static int add(struct tp_stream *stream, uint32_t index, const struct tp_stream_image *image)
@@ -263,7 +285,8 @@ static int add(struct tp_stream *stream, uint32_t index, const struct tp_stream_
     if (r)
         return r;
     pthread_mutex_lock(&w->lock);
-    tp_wayland_listen_release(out);
+    if (out->buffer)
+        tp_wayland_listen_release(out);
     if (out->dmabuf && image->memory == TP_MEMORY_DMABUF)
         s->modifier = image->modifier;
     tp_wayland_flush(w);
@@ -312,6 +335,7 @@ int tp_target_wayland_create(
     w->last_mode = VK_PRESENT_MODE_MAILBOX_KHR;
     w->loop_until_ns = INT64_MAX;
     wl_list_init(&w->streams);
+    wl_list_init(&w->closed);
     pthread_mutex_init(&w->setup, NULL);
     pthread_mutex_init(&w->lock, NULL);
     *out = &w->base;

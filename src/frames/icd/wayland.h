@@ -79,6 +79,7 @@ struct tp_wayland {
     bool dead;                 /* the connection has ended */
     bool blocked;              /* the compositor does not read: nothing more is sent */
     struct wl_list streams;    /* oldest first */
+    struct wl_list closed;     /* whose buffers end when the compositor reads again */
     struct wl_callback *frame; /* what is committed has not begun a refresh yet; NULL: it has */
     int64_t asked_ns;          /* when the last picture went out that waits for that */
     int64_t refreshed_ns;      /* when the last refresh began */
@@ -92,8 +93,9 @@ struct tp_wayland {
 
 struct tp_wayland_image {
     struct tp_wayland_stream *stream;
-    struct wl_buffer *buffer; /* NULL: not added */
-    bool dmabuf;              /* with the compositor's fences, where it has such */
+    struct wl_buffer *buffer;      /* NULL: not added, or its first picture makes it */
+    struct tp_stream_image shared; /* by wl_shm */
+    bool dmabuf;                   /* with the compositor's fences, where it has such */
     bool held;
     struct zwp_linux_buffer_release_v1 *release; /* NULL: the buffer's own is awaited */
 };
@@ -131,9 +133,21 @@ bool tp_wayland_takes(const struct tp_wayland_formats *formats, uint32_t fourcc,
 
 /* --- wayland_buffer.c --- */
 
-/* Makes it; waits for the answer. The lock is not held. -EOPNOTSUPP, -ENODEV, -ENOMEM. */
+/*
+ * libwayland ends a connection whose buffer (4 KiB, 28 descriptors) is full of what the compositor
+ * has not read: waits, that long (ms; -1: without end), until all that was written is out. -EAGAIN:
+ * it is not. To be called before what waits for an answer all the same; the lock is not held.
+ */
+int tp_wayland_make_room(struct wl_display *display, int timeout_ms);
+/* A dma-buf's is made: waits for the answer. The lock is not held. -EOPNOTSUPP, -ENODEV,
+ * -ENOMEM. */
 int tp_wayland_add(
     struct tp_wayland *w, struct tp_wayland_image *out, const struct tp_stream_image *image);
+/* Shared memory's, for its first picture; with the lock held. -ENOMEM. */
+int tp_wayland_make_shared(struct tp_wayland *w, struct tp_wayland_image *image);
+/* The first of the closed streams ends with its buffers; with the lock held. In silence: the
+ * compositor is not told. */
+void tp_wayland_bury(struct tp_wayland *w, bool silent);
 /* Will it take shared memory as a dma-buf? Waits for the answer. */
 bool tp_wayland_probe_shared(struct tp_wayland *w);
 
@@ -143,7 +157,8 @@ bool tp_wayland_probe_shared(struct tp_wayland *w);
 void tp_wayland_listen_release(struct tp_wayland_image *image);
 /* Sends what may go out now. */
 void tp_wayland_pump(struct tp_wayland *w);
-/* Sends what is written; the loop goes on with what the socket does not take. */
+/* Sends what is written; the loop goes on with what the socket does not take. Ends the buffers of
+ * closed streams. */
 void tp_wayland_flush(struct tp_wayland *w);
 /* When to pump again, if nothing happens before. */
 int64_t tp_wayland_until(const struct tp_wayland *w);

@@ -1,12 +1,25 @@
 /* The images of a Wayland target as wl_buffers. */
 #include <drm_fourcc.h>
 #include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "frames/icd/log.h"
 #include "frames/icd/wayland.h"
+
+int tp_wayland_make_room(struct wl_display *display, int timeout_ms)
+{
+    struct pollfd fd = {.fd = wl_display_get_fd(display), .events = POLLOUT};
+
+    while (wl_display_flush(display) < 0 && errno == EAGAIN) {
+        if (poll(&fd, 1, timeout_ms) == 0)
+            return -EAGAIN;
+    }
+    return 0; /* a connection that has ended says so to whoever reads */
+}
 
 /* --- linux-dmabuf: asked, so that a no does not cost the connection --- */
 
@@ -55,6 +68,7 @@ static int make_dmabuf(struct tp_wayland *w, const struct tp_stream_image *image
         wl_proxy_wrapper_destroy(dmabuf);
     }
     if (params) {
+        tp_wayland_make_room(w->display, -1);
         zwp_linux_buffer_params_v1_add_listener(params, &listener, &answer);
         ask(params, image, modifier);
         while (!answer.is_there && !r)
@@ -69,24 +83,32 @@ static int make_dmabuf(struct tp_wayland *w, const struct tp_stream_image *image
     return r ? r : !params ? -ENOMEM : answer.buffer ? 0 : -EOPNOTSUPP;
 }
 
-/* --- wl_shm --- */
+/* --- wl_shm: with an image's first picture, so that a compositor which does not read holds up no
+ * swapchain; nothing is answered --- */
 
-static int make_shared(
-    struct tp_wayland *w, const struct tp_stream_image *image, struct wl_buffer **out)
+static bool can_share(const struct tp_wayland *w, const struct tp_stream_image *image)
 {
-    uint32_t format = image->fourcc == DRM_FORMAT_ARGB8888 ? WL_SHM_FORMAT_ARGB8888
-        : image->fourcc == DRM_FORMAT_XRGB8888             ? WL_SHM_FORMAT_XRGB8888
-                                                           : image->fourcc;
+    return image->memory == TP_MEMORY_SHARED && image->bytes <= INT32_MAX && image->n_planes == 1 &&
+        tp_wayland_takes(&w->shm_formats, image->fourcc, DRM_FORMAT_MOD_LINEAR);
+}
 
-    if (image->bytes > INT32_MAX || image->n_planes != 1)
-        return -EOPNOTSUPP;
-    struct wl_shm_pool *pool = wl_shm_create_pool(w->shm, image->fd, (int32_t)image->bytes);
+int tp_wayland_make_shared(struct tp_wayland *w, struct tp_wayland_image *image)
+{
+    const struct tp_stream_image *i = &image->shared;
+    uint32_t format = i->fourcc == DRM_FORMAT_ARGB8888 ? WL_SHM_FORMAT_ARGB8888
+        : i->fourcc == DRM_FORMAT_XRGB8888             ? WL_SHM_FORMAT_XRGB8888
+                                                       : i->fourcc;
+    struct wl_shm_pool *pool = wl_shm_create_pool(w->shm, i->fd, (int32_t)i->bytes);
+
     if (!pool)
         return -ENOMEM;
-    *out = wl_shm_pool_create_buffer(pool, (int32_t)image->offsets[0], (int32_t)image->width,
-        (int32_t)image->height, (int32_t)image->pitches[0], format);
+    image->buffer = wl_shm_pool_create_buffer(pool, (int32_t)i->offsets[0], (int32_t)i->width,
+        (int32_t)i->height, (int32_t)i->pitches[0], format);
     wl_shm_pool_destroy(pool);
-    return *out ? 0 : -ENOMEM;
+    if (!image->buffer)
+        return -ENOMEM;
+    tp_wayland_listen_release(image);
+    return 0;
 }
 
 /* --- which of them --- */
@@ -109,16 +131,15 @@ static int try_dmabuf(
 int tp_wayland_add(
     struct tp_wayland *w, struct tp_wayland_image *out, const struct tp_stream_image *image)
 {
-    struct wl_buffer *buffer = NULL;
     int r = -EOPNOTSUPP;
 
     out->dmabuf = image->memory == TP_MEMORY_DMABUF || w->shared_dmabuf;
     if (out->dmabuf)
-        r = try_dmabuf(w, image, &buffer);
-    if (r == -EOPNOTSUPP && image->memory == TP_MEMORY_SHARED &&
-        tp_wayland_takes(&w->shm_formats, image->fourcc, DRM_FORMAT_MOD_LINEAR)) {
+        r = try_dmabuf(w, image, &out->buffer);
+    if (r == -EOPNOTSUPP && can_share(w, image)) {
         out->dmabuf = false;
-        r = make_shared(w, image, &buffer);
+        out->shared = *image;
+        r = 0;
     }
     if (r == -EOPNOTSUPP)
         tp_icd_log_once("the Wayland compositor does not take images of %ux%u (%.4s, modifier "
@@ -126,8 +147,22 @@ int tp_wayland_add(
             image->width, image->height, (const char *)&image->fourcc,
             (unsigned long long)image->modifier,
             image->memory == TP_MEMORY_DMABUF ? "a dma-buf" : "shared memory");
-    out->buffer = buffer;
     return r;
+}
+
+void tp_wayland_bury(struct tp_wayland *w, bool silent)
+{
+    struct tp_wayland_stream *s = wl_container_of(w->closed.next, s, link);
+
+    wl_list_remove(&s->link);
+    for (uint32_t i = 0; i < s->info.n_images; i++) {
+        struct wl_buffer *buffer = s->images[i].buffer;
+        if (buffer && silent)
+            wl_proxy_destroy((struct wl_proxy *)buffer);
+        else if (buffer)
+            wl_buffer_destroy(buffer);
+    }
+    free(s);
 }
 
 bool tp_wayland_probe_shared(struct tp_wayland *w)

@@ -19,6 +19,8 @@
 /* Fences on which nobody but us can wait are looked at this often: there are hardly any, see
  * caps.takes_fences. */
 #define FENCE_NS INT64_C(1000000)
+/* More than these are all of it: a commit has to fit into libwayland's buffer. */
+#define MAX_DAMAGE 64u
 
 static bool keeps_turns(VkPresentModeKHR mode)
 {
@@ -171,9 +173,10 @@ static void damage(
         return;
     }
     /* What was on the surface before a stream's first picture is not known. */
-    if (!s->begun || p->n_damage == 0)
+    bool all = !s->begun || p->n_damage == 0 || p->n_damage > MAX_DAMAGE;
+    if (all)
         wl_surface_damage_buffer(w->surface, 0, 0, INT32_MAX, INT32_MAX);
-    for (uint32_t i = 0; s->begun && i < p->n_damage; i++)
+    for (uint32_t i = 0; !all && i < p->n_damage; i++)
         wl_surface_damage_buffer(w->surface, p->damage[i].offset.x, p->damage[i].offset.y,
             (int32_t)p->damage[i].extent.width, (int32_t)p->damage[i].extent.height);
 }
@@ -298,6 +301,11 @@ static struct tp_queued *take(struct tp_wayland *w, struct tp_wayland_stream *s,
     return picture;
 }
 
+static bool has_buffer(struct tp_wayland *w, struct tp_wayland_image *image)
+{
+    return image->buffer || tp_wayland_make_shared(w, image) == 0;
+}
+
 /* The oldest stream's come first, until a newer one's first has gone out. */
 static bool send_one(struct tp_wayland *w, int64_t now)
 {
@@ -308,6 +316,10 @@ static bool send_one(struct tp_wayland *w, int64_t now)
         struct tp_queued *picture = take(w, s, now);
         if (!picture)
             continue;
+        if (!has_buffer(w, &s->images[picture->picture.index])) {
+            tp_queued_give_up(picture, s->events, s->data);
+            return true;
+        }
         commit(w, s, picture);
         tp_queued_free(picture);
         wl_list_for_each(older, &w->streams, link)
@@ -327,6 +339,9 @@ void tp_wayland_pump(struct tp_wayland *w)
 
     if (!w->dead)
         tp_wayland_check_shown(w, tp_icd_now_ns());
+    /* What others have written goes first: then there is room for a commit. */
+    if (!w->dead && !w->blocked)
+        tp_wayland_flush(w);
     while (!w->dead && !w->blocked && send_one(w, tp_icd_now_ns()))
         tp_wayland_flush(w);
     if (!w->dead && w->blocked) {
@@ -337,7 +352,7 @@ void tp_wayland_pump(struct tp_wayland *w)
 }
 
 /* A compositor that has gone may have said why: the read tells. */
-void tp_wayland_flush(struct tp_wayland *w)
+static bool flush(struct tp_wayland *w)
 {
     int r = wl_display_flush(w->display);
 
@@ -350,6 +365,13 @@ void tp_wayland_flush(struct tp_wayland *w)
     }
     if (r >= 0)
         w->blocked = false;
+    return r >= 0;
+}
+
+void tp_wayland_flush(struct tp_wayland *w)
+{
+    while (flush(w) && !wl_list_empty(&w->closed))
+        tp_wayland_bury(w, false);
 }
 
 static int64_t earlier(int64_t a, int64_t b)

@@ -55,6 +55,7 @@ static int make_queue(struct tp_wayland *w)
     if (!display)
         return -ENOMEM;
     wl_proxy_set_queue((struct wl_proxy *)display, w->queue);
+    tp_wayland_make_room(w->display, -1);
     w->registry = wl_display_get_registry(display);
     wl_proxy_wrapper_destroy(display);
     if (w->app_surface) {

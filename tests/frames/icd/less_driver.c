@@ -3,8 +3,9 @@
  * whose names contain a word of LESS_EXTENSIONS, and whose device is lost after LESS_SUBMITS
  * submits, or when less_lose says so. With LESS_QUEUES it seems to have so many queues, all of which
  * are lavapipe's one (for vkQueueSubmit and waits alone). A queue that two threads use at a time ends
- * the process. With LESS_COPIERS, beside LESS_QUEUES, there is a family more, of so many queues that
- * can only copy; where nothing was copied on them, the process ends with status 1.
+ * the process; waiting for the device is a use of all of them. With LESS_COPIERS, beside
+ * LESS_QUEUES, there is a family more, of so many queues that can only copy; where nothing was
+ * copied on them, the process ends with status 1.
  */
 #include <pthread.h>
 #include <dlfcn.h>
@@ -35,6 +36,7 @@ static PFN_vkGetPhysicalDeviceQueueFamilyProperties2 real_families2;
 static PFN_vkGetDeviceQueue real_get_queue;
 static PFN_vkCreateCommandPool real_create_pool;
 static PFN_vkQueueWaitIdle real_wait_idle;
+static PFN_vkDeviceWaitIdle real_wait_device;
 static PFN_vkWaitForFences real_wait;
 static atomic_long submits;
 static long lost_after;
@@ -223,6 +225,20 @@ static VKAPI_ATTR VkResult VKAPI_CALL wait_idle(VkQueue queue)
     return lost ? VK_ERROR_DEVICE_LOST : r;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL wait_device(VkDevice device)
+{
+    uint32_t n = n_queues + n_copiers > 0 ? n_queues + n_copiers : 1;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (atomic_exchange(&queues[i].busy, true))
+            abort();
+    }
+    VkResult r = real_wait_device(device);
+    for (uint32_t i = 0; i < n; i++)
+        atomic_store(&queues[i].busy, false);
+    return lost ? VK_ERROR_DEVICE_LOST : r;
+}
+
 /* What was under way is over all the same when it returns. */
 static VKAPI_ATTR VkResult VKAPI_CALL wait(
     VkDevice device, uint32_t n, const VkFence *fences, VkBool32 all, uint64_t timeout)
@@ -246,6 +262,7 @@ struct function {
 static const struct function of_device[] = {
     F(QueueSubmit, submit, false),
     F(QueueWaitIdle, wait_idle, false),
+    F(DeviceWaitIdle, wait_device, false),
     F(WaitForFences, wait, false),
     F(GetDeviceQueue, get_queue, true),
     F(CreateCommandPool, create_pool, true),

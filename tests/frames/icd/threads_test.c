@@ -1,7 +1,8 @@
 /*
  * Eight threads on four swapchains: for each, one that acquires and one that presents, as the
- * specification has it (a swapchain, and a queue, is one thread's at a time). They make the
- * swapchains anew meanwhile, and in the end the other side or the device is lost under all of them.
+ * specification has it (a swapchain, and a queue, is one thread's at a time), and one that waits
+ * for the device. They make the swapchains anew meanwhile, and in the end the other side or the
+ * device is lost under all of them.
  *   threads_test PLACE
  * Each has a queue of its own where there are so many, else they share them. TP_FULL: more frames.
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -217,8 +219,38 @@ static void open_all(uint64_t frames)
         open_window(&windows[i], i, frames);
 }
 
+static bool goes_on_somewhere(void)
+{
+    bool does = false;
+
+    for (unsigned i = 0; i < n_windows && !does; i++) {
+        pthread_mutex_lock(&windows[i].lock);
+        does = goes_on(&windows[i]);
+        pthread_mutex_unlock(&windows[i].lock);
+    }
+    return does;
+}
+
+/* As the specification has it: no queue is used meanwhile. An acquire is no use of one. */
+static void *wait_for_the_device(void *data)
+{
+    while (goes_on_somewhere()) {
+        for (unsigned i = 0; i < n_queues; i++)
+            pthread_mutex_lock(&queue_locks[i]);
+        vkDeviceWaitIdle(client.device);
+        for (unsigned i = 0; i < n_queues; i++)
+            pthread_mutex_unlock(&queue_locks[i]);
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    return data;
+}
+
 static void close_all(VkResult expected)
 {
+    pthread_t waiter;
+
+    assert_int_equal(pthread_create(&waiter, NULL, wait_for_the_device, NULL), 0);
+    pthread_join(waiter, NULL);
     for (unsigned i = 0; i < n_windows; i++) {
         pthread_join(windows[i].acquirer, NULL);
         pthread_join(windows[i].presenter, NULL);

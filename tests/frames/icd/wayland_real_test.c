@@ -63,6 +63,7 @@ static void stop(int signal)
 {
     if (running > 0) {
         kill(running, signal);
+        kill(running, SIGCONT); /* a stopped one hears nothing */
         waitpid(running, NULL, 0);
     }
     running = 0;
@@ -404,6 +405,28 @@ static void swapchains_are_made_anew_a_thousand_times(void **state)
     end();
 }
 
+static void a_stopped_compositor_costs_no_connection(void **state)
+{
+    (void)state;
+    begin(&weston);
+    open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+    kill(running, SIGSTOP);
+    for (unsigned i = 0; i < 2000; i++) {
+        for (uint32_t k = 0; k < GUEST_IMAGES; k++)
+            assert_int_equal(guest_present(&guest, k, VK_PRESENT_MODE_MAILBOX_KHR), 0);
+        guest_close(&guest);
+        open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
+    }
+    assert_int_equal(wl_display_get_error(display), 0);
+    kill(running, SIGCONT);
+    guest_paint(&guest, 0, first);
+    assert_int_equal(guest_present(&guest, 0, VK_PRESENT_MODE_MAILBOX_KHR), 0);
+    assert_shows(&weston, 160, 96, first);
+    assert_int_equal(guest_count(&guest, GUEST_CHANGED), 0);
+    guest_close(&guest);
+    end();
+}
+
 static void a_killed_compositor_is_a_lost_surface(void **state)
 {
     (void)state;
@@ -426,6 +449,7 @@ int main(void)
         TEST(on_weston_pictures_are_right),
         TEST(on_weston_fifo_has_a_refresh_for_each),
         TEST(swapchains_are_made_anew_a_thousand_times),
+        TEST(a_stopped_compositor_costs_no_connection),
         TEST(a_killed_compositor_is_a_lost_surface),
         TEST(on_sway_pictures_are_right),
         TEST(on_sway_fifo_has_a_refresh_for_each),

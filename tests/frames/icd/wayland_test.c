@@ -681,6 +681,30 @@ static void a_retired_streams_queue_is_shown_until_the_new_ones_picture(void **s
     end();
 }
 
+/* The compositor may have been told that its size has changed, and take it at its word. */
+static void a_new_size_ends_what_the_old_one_still_waits_with(void **state)
+{
+    struct tp_stream_info larger = guest_info(32, 8);
+
+    (void)state;
+    begin(&(struct double_options){0});
+    open_shared(&guest);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(guest_present(&guest, i, FIFO), 0);
+    assert_int_equal(
+        guest_open(&second, target, &larger, TP_MEMORY_SHARED, DRM_FORMAT_MOD_LINEAR), 0);
+    assert_int_equal(guest_count(&guest, GUEST_DISCARDED), 2);
+    assert_int_equal(guest_count(&guest, GUEST_RELEASED), 2);
+    assert_int_equal(guest_present(&second, 0, FIFO), 0);
+    refresh();
+    assert_true(guest_await(&second, GUEST_COMMITTED, 1));
+    assert_int_equal(commits(), 2);
+    assert_int_equal(guest_count(&guest, GUEST_COMMITTED), 1);
+    guest_close(&guest);
+    guest_close(&second);
+    end();
+}
+
 static void the_new_streams_picture_ends_what_the_old_one_still_waits_with(void **state)
 {
     (void)state;
@@ -923,6 +947,52 @@ static void a_compositor_that_sleeps_is_waited_for(void **state)
     end();
 }
 
+/* Nor are buffers, new ones and old ones, and nobody waits for their being taken. */
+static void streams_are_made_anew_while_the_compositor_sleeps(void **state)
+{
+    (void)state;
+    begin(&(struct double_options){.presentation = true, .clock = CLOCK_MONOTONIC});
+    open_shared(&guest);
+    double_lock();
+    for (unsigned i = 0; i < 2000; i++) {
+        for (unsigned k = 0; k < GUEST_IMAGES; k++)
+            assert_int_equal(guest_present(&guest, k, MAILBOX), 0);
+        guest_close(&guest);
+        open_shared(&guest);
+    }
+    assert_int_equal(wl_display_get_error(display), 0);
+    unsigned awake = double_n_commits;
+    double_unlock();
+    assert_int_equal(guest_present(&guest, 2, MAILBOX), 0);
+    assert_true(guest_await(&guest, GUEST_COMMITTED, 1));
+    assert_true(commits() > awake);
+    assert_int_equal(commit_at(commits() - 1).first_pixel, 0x03030303);
+    assert_int_equal(wl_display_get_error(display), 0);
+    guest_close(&guest);
+    end();
+}
+
+static void a_surface_ends_while_the_compositor_sleeps(void **state)
+{
+    (void)state;
+    begin(&(struct double_options){.presentation = true, .clock = CLOCK_MONOTONIC});
+    open_shared(&guest);
+    double_lock();
+    for (unsigned i = 0; i < 2000; i++)
+        assert_int_equal(guest_present(&guest, i % GUEST_IMAGES, MAILBOX), 0);
+    guest_close(&guest);
+    target->ops->destroy(target);
+    assert_int_equal(wl_display_get_error(display), 0);
+    double_unlock();
+    assert_true(wl_display_roundtrip(display) >= 0);
+    assert_int_equal(tp_target_wayland_create(display, surface, &target), 0);
+    open_shared(&guest);
+    assert_int_equal(guest_present(&guest, 0, MAILBOX), 0);
+    assert_true(guest_await(&guest, GUEST_COMMITTED, 1));
+    guest_close(&guest);
+    end();
+}
+
 /* --- the application's own events --- */
 
 static void on_done(void *data, struct wl_callback *callback, uint32_t time)
@@ -987,6 +1057,7 @@ int main(void)
         cmocka_unit_test(transforms_are_waylands),
         cmocka_unit_test(what_is_opaque_is_said_to_be),
         cmocka_unit_test(a_retired_streams_queue_is_shown_until_the_new_ones_picture),
+        cmocka_unit_test(a_new_size_ends_what_the_old_one_still_waits_with),
         cmocka_unit_test(the_new_streams_picture_ends_what_the_old_one_still_waits_with),
         cmocka_unit_test(what_is_on_the_screen_stays_until_the_next_streams_picture),
         cmocka_unit_test(a_thousand_streams_leave_nothing),
@@ -997,6 +1068,8 @@ int main(void)
         cmocka_unit_test(a_lost_surface_costs_no_time),
         cmocka_unit_test(the_applications_error_is_survived),
         cmocka_unit_test(a_compositor_that_sleeps_is_waited_for),
+        cmocka_unit_test(streams_are_made_anew_while_the_compositor_sleeps),
+        cmocka_unit_test(a_surface_ends_while_the_compositor_sleeps),
         cmocka_unit_test(the_applications_events_stay_its_own),
     };
 
