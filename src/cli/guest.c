@@ -1,10 +1,15 @@
 #include "cli/guest.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/fs.h"
 #include "base/parts.h"
@@ -20,12 +25,42 @@ static bool is_among(const char *value, const char *const *words)
     return false;
 }
 
+/* A library's path where the linker looks for its name, the caller's to free; NULL: it is not there.
+ * In a process of its own: a driver may do anything as it is loaded. */
+static char *find_library(const char *name)
+{
+    char path[PATH_MAX];
+    int fds[2];
+
+    if (strchr(name, '/') || pipe2(fds, O_CLOEXEC))
+        return NULL;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct link_map *map;
+        void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+        if (library && dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 &&
+            write(fds[1], map->l_name, strlen(map->l_name)) < 0)
+            _exit(1);
+        _exit(0);
+    }
+    close(fds[1]);
+    ssize_t n = read(fds[0], path, sizeof path - 1);
+    close(fds[0]);
+    while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    path[n > 0 ? n : 0] = 0;
+    return n > 0 ? realpath(path, NULL) : NULL;
+}
+
 static int take_driver(const struct tp_command *cmd, const char *value, struct tp_guest_options *o)
 {
     free(o->driver_path);
     o->driver_path = realpath(value, NULL);
+    int err = errno;
+    if (!o->driver_path && err == ENOENT)
+        o->driver_path = find_library(value);
     if (!o->driver_path)
-        return tp_cli_usage(cmd, "--driver '%s': %s", value, strerror(errno));
+        return tp_cli_usage(cmd, "--driver '%s': %s", value, strerror(err));
     o->driver = o->driver_path;
     return 0;
 }

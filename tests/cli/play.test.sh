@@ -24,6 +24,14 @@ check 'without --assert it is fine' ends 0 '' -- true
 check 'a screen that is seen too late to know of tears' ends 1 'too little is known of tears' \
     --size 4096x2160 --refresh 1000 --latch 100 --watch full --assert -- "$flips" 1000 100
 
+check "a driver's name is looked for where the linker looks" ends 0 '' --driver libvulkan_lvp.so -- \
+    bash -c '[[ $TURNPIKE_DRIVER == /*/libvulkan_lvp.so ]]'
+check 'and told where there is none' ends 2 "--driver 'libvulkan_none.so': No such file" --driver libvulkan_none.so -- true
+check 'a path is a path' ends 2 "--driver './libvulkan_lvp.so': No such file" --driver ./libvulkan_lvp.so -- true
+touch libvulkan_lvp.so
+check 'and a file here comes first' ends 0 '' --driver libvulkan_lvp.so -- \
+    bash -c '[[ $TURNPIKE_DRIVER == "$PWD/libvulkan_lvp.so" ]]'
+
 mkfifo pipe
 check 'a report into a pipe that nobody reads' ends 1 'nobody reads this pipe' --json pipe -- true
 check 'a video, too' ends 1 'nobody reads this pipe' --capture-video pipe -- true
