@@ -1,6 +1,7 @@
 #include "frames/icd/map.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -26,11 +27,16 @@ static size_t hash(const void *key)
     return (size_t)(h >> 32);
 }
 
+static struct entry *at(struct tp_map_table *t, size_t i)
+{
+    return &t->entries[i & (t->size - 1)];
+}
+
 /* The key's entry, or the empty one where it would be. There is always an empty one. */
 static struct entry *find(struct tp_map_table *t, const void *key)
 {
     for (size_t i = hash(key);; i++) {
-        struct entry *e = &t->entries[i & (t->size - 1)];
+        struct entry *e = at(t, i);
         const void *k = atomic_load_explicit(&e->key, memory_order_acquire);
         if (k == key || !k)
             return e;
@@ -47,14 +53,53 @@ void *tp_map_get(struct tp_map *m, const void *key)
         : NULL;
 }
 
+/* Where the key is; else the first place on its way that is free, or is so again. */
+static struct entry *place_for(struct tp_map_table *t, const void *key)
+{
+    struct entry *there = find(t, key);
+
+    if (there->key)
+        return there;
+    for (size_t i = hash(key);; i++) {
+        const void *k = at(t, i)->key;
+        if (!k || k == GONE)
+            return at(t, i);
+    }
+}
+
 static void put(struct tp_map_table *t, const void *key, void *value)
 {
-    struct entry *e = find(t, key);
+    struct entry *e = place_for(t, key);
 
-    if (!atomic_load_explicit(&e->key, memory_order_relaxed))
+    if (!e->key)
         t->used++;
     atomic_store_explicit(&e->value, value, memory_order_release);
     atomic_store_explicit(&e->key, key, memory_order_release);
+}
+
+/* Whether somebody's way leads over this place. */
+static bool is_passed(struct tp_map_table *t, size_t i)
+{
+    const void *k;
+
+    for (size_t n = 1; (k = at(t, i + n)->key) != NULL; n++) {
+        /* How far that key is from where it would be best. */
+        if (k != GONE && ((i + n - hash(k)) & (t->size - 1)) >= n)
+            return true;
+    }
+    return false;
+}
+
+/* Back from i: places of removed keys that nobody's way leads over are empty again, or objects that
+ * come and go would fill one table after another. */
+static void clear_gone(struct tp_map_table *t, size_t i)
+{
+    for (; at(t, i)->key; i--) {
+        if (at(t, i)->key != GONE || is_passed(t, i))
+            continue;
+        atomic_store_explicit(&at(t, i)->key, NULL, memory_order_release);
+        t->used--;
+    }
 }
 
 static int grow(struct tp_map *m, struct tp_map_table *old)
@@ -103,6 +148,7 @@ void *tp_map_remove(struct tp_map *m, const void *key)
     if (e && e->key) {
         value = e->value;
         atomic_store_explicit(&e->key, GONE, memory_order_release);
+        clear_gone(m->table, (size_t)(e - m->table->entries));
         m->n--;
     }
     pthread_mutex_unlock(&m->lock);

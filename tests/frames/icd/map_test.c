@@ -39,6 +39,30 @@ static void it_knows_what_was_put_and_not_removed(void **state)
     tp_map_finish(&map);
 }
 
+static void what_comes_and_goes_does_not_take_one_table_after_another(void **state)
+{
+    struct tp_map map = TP_MAP_INIT;
+    const char *objects_of_a_year = (const char *)(uintptr_t)0x1000;
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(tp_map_put(&map, &objects[i], &values[i]), 0);
+    struct tp_map_table *table = map.table;
+    unsigned tables = 1;
+    for (size_t i = 0; i < 100000; i++) {
+        const void *key = objects_of_a_year + 16 * i;
+        assert_int_equal(tp_map_put(&map, key, &values[5]), 0);
+        assert_ptr_equal(tp_map_get(&map, key), &values[5]);
+        if (i > 0)
+            assert_non_null(tp_map_remove(&map, objects_of_a_year + 16 * (i - 1)));
+        assert_ptr_equal(tp_map_get(&map, &objects[i % 5]), &values[i % 5]);
+        tables += map.table != table;
+        table = map.table;
+    }
+    assert_in_range(tables, 1, 3);
+    tp_map_finish(&map);
+}
+
 static struct tp_map shared = TP_MAP_INIT;
 static _Atomic bool done;
 
@@ -74,6 +98,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_knows_what_was_put_and_not_removed),
+        cmocka_unit_test(what_comes_and_goes_does_not_take_one_table_after_another),
         cmocka_unit_test(a_key_is_found_while_others_come_and_go),
     };
 
