@@ -44,7 +44,7 @@ struct options {
     struct tp_costs costs;
     const char *trace, *capture, *json, *chart;
     uint64_t chart_from;
-    bool has_gate, asserts;
+    bool has_gate, has_chart_from, asserts;
 };
 
 /* --- options --- */
@@ -106,7 +106,9 @@ static bool parse_fault(char *text, struct tp_world_config *c)
         *colon = 0;
     if (colon && !parse_whole(colon + 1, 1000, &rate))
         return false;
-    if (second && (!parse_whole(second + 1, 16, &refreshes) || strcmp(text, "late-fence") != 0))
+    if (second &&
+        (!parse_whole(second + 1, 16, &refreshes) || refreshes == 0 ||
+            strcmp(text, "late-fence") != 0))
         return false;
     bool all = strcmp(text, "all") == 0, some = all;
     for (unsigned i = 0; i < TP_FAULTS; i++)
@@ -142,7 +144,7 @@ static bool parse_unsigned(const char *text, unsigned long min, unsigned long ma
 static bool parse_big(const char *text, uint64_t min, uint64_t *out)
 {
     unsigned long n;
-    if (!parse_whole(text, UINT64_C(1) << 62, &n) || n < min)
+    if (!parse_whole(text, INT64_MAX, &n) || n < min)
         return false;
     *out = n;
     return true;
@@ -171,9 +173,9 @@ static const char *set_option(int opt, const char *text, struct options *o)
     case OPT_IMAGES:
         return parse_unsigned(text, 2, 64, &c->images) ? NULL : "--images is 2 to 64";
     case OPT_FRAMES:
-        return parse_big(text, 1, &c->frames) ? NULL : "--frames is a number above 0";
+        return parse_big(text, 1, &c->frames) ? NULL : "--frames is 1 to 9223372036854775807";
     case OPT_SEED:
-        return parse_big(text, 0, &c->seed) ? NULL : "--seed is a number";
+        return parse_big(text, 0, &c->seed) ? NULL : "--seed is 0 to 9223372036854775807";
     case OPT_PIPELINE:
         return parse_unsigned(text, 0, 2, &c->pipeline) ? NULL : "--pipeline is 0 to 2";
     case OPT_LATCH:
@@ -200,8 +202,44 @@ static const char *set_option(int opt, const char *text, struct options *o)
         o->chart = text;
         return NULL;
     case OPT_CHART_FROM:
+        o->has_chart_from = true;
         return parse_big(text, 0, &o->chart_from) ? NULL : "--chart-from is a frame's number";
     }
+    return NULL;
+}
+
+/* --- where it goes --- */
+
+/* The file of both names is one, or will be. */
+static bool is_one_file(const char *a, const char *b)
+{
+    if (!a || !b || strcmp(a, "-") == 0)
+        return false;
+    if (strcmp(a, b) == 0 || tp_is_same_file(a, b))
+        return true;
+    const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
+    if (strcmp(x ? x + 1 : a, y ? y + 1 : b) != 0)
+        return false;
+    char *in_a = x ? tp_asprintf("%.*s/", (int)(x - a), a) : tp_strdup(".");
+    char *in_b = y ? tp_asprintf("%.*s/", (int)(y - b), b) : tp_strdup(".");
+    bool one = tp_is_same_file(in_a, in_b);
+    free(in_a);
+    free(in_b);
+    return one;
+}
+
+/* What is wrong with the names of files, or NULL. */
+static const char *check_files(const struct options *o)
+{
+    if (o->has_chart_from && !o->chart)
+        return "--chart-from is a part of a --chart";
+    if ((o->chart && strcmp(o->chart, "-") == 0) || (o->capture && strcmp(o->capture, "-") == 0))
+        return "--chart and --capture write a file; only --json has '-'";
+    const char *files[] = {o->trace, o->json, o->chart, o->capture};
+    for (unsigned i = 0; i < 4; i++)
+        for (unsigned k = i + 1; k < 4; k++)
+            if (is_one_file(files[i], files[k]))
+                return "--trace, --json, --chart and --capture are files of their own";
     return NULL;
 }
 
@@ -252,12 +290,9 @@ static json_t *result(const struct options *o, const struct tp_world_result *r)
     return j;
 }
 
-static void print_result(const struct options *o, const struct tp_world_result *r)
+static void print_shown(const struct tp_world_result *r)
 {
-    printf("%llu frames in %.3f s: %.3f fps, %llu tears, %llu late, %.2f %% on their refresh\n",
-        (unsigned long long)r->frames, (double)r->span_ns / 1e9, fps_of(r),
-        (unsigned long long)r->tears, (unsigned long long)r->gate_late, 100 * r->on_vblank);
-    printf("stayed for");
+    printf(", %.2f %% on their refresh\nstayed for", 100 * r->on_vblank);
     for (unsigned i = 1; i <= TP_CADENCE; i++)
         if (r->cadence[i] > 0)
             printf(" %u: %llu", i, (unsigned long long)r->cadence[i]);
@@ -265,6 +300,17 @@ static void print_result(const struct options *o, const struct tp_world_result *
         (unsigned long long)r->drops);
     printf("start to first line: %.2f ms, 1 %% above %.2f ms\n", ms((double)r->latency.p50_ns),
         ms((double)r->latency.p99_ns));
+}
+
+static void print_result(const struct options *o, const struct tp_world_result *r)
+{
+    printf("%llu frames in %.3f s: %.3f fps, %llu tears, %llu late", (unsigned long long)r->frames,
+        (double)r->span_ns / 1e9, fps_of(r), (unsigned long long)r->tears,
+        (unsigned long long)r->gate_late);
+    if (r->frames > 0)
+        print_shown(r);
+    else
+        printf("\nnothing was shown: %llu drops\n", (unsigned long long)r->drops);
     printf("an acquire waits %.2f ms: %.2f for an image, %.2f for its release, %.2f for the gate\n",
         ms(r->acquire_wait.mean_ns), ms(r->slot_wait_ns), ms(r->release_wait_ns),
         ms(r->gate_wait_ns));
@@ -332,6 +378,8 @@ static int run_world(struct options *o, struct tp_world_result *r, struct tp_err
 {
     struct tp_recording *recording = NULL;
     int err = o->chart ? tp_try_write(o->chart, e) : 0;
+    if (err >= 0 && o->json && strcmp(o->json, "-") != 0)
+        err = tp_try_write(o->json, e);
     if (err < 0)
         return err;
     struct tp_chart *chart = o->chart ? tp_chart_create(o->chart_from) : NULL;
@@ -355,6 +403,9 @@ static int simulate(const struct tp_command *cmd, struct options *o)
     struct tp_error e = {0};
     if (c->gate.mode == TP_GATE_CAP && c->gate.cap_mhz == 0)
         return tp_cli_usage(cmd, "--gate cap needs a --cap");
+    const char *wrong = check_files(o);
+    if (wrong)
+        return tp_cli_usage(cmd, "%s", wrong);
     if (c->gate.mode == TP_GATE_OFF && c->gate.cap_mhz > 0)
         fprintf(stderr, "turnpike %s: with --gate off there is no cap\n", cmd->name);
     if (c->images == 0)

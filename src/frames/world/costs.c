@@ -55,6 +55,11 @@ int tp_costs_parse(const char *text, struct tp_costs *out, struct tp_error *e)
     }
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
 static int refuse(struct tp_costs *out, const char *where, unsigned line, struct tp_error *e)
 {
     char place[512];
@@ -63,6 +68,18 @@ static int refuse(struct tp_costs *out, const char *where, unsigned line, struct
     return tp_fail(e, TP_STATUS_INPUT, -EINVAL, place,
         "A trace has one whole number of microseconds a line, and comments after #",
         "the line is no frame's cost");
+}
+
+/* What a line has before a comment, with no blanks around it. */
+static void trim(const char **from, const char **end)
+{
+    const char *comment = memchr(*from, '#', (size_t)(*end - *from));
+    if (comment)
+        *end = comment;
+    while (*from < *end && is_blank(**from))
+        ++*from;
+    while (*end > *from && is_blank((*end)[-1]))
+        --*end;
 }
 
 int tp_costs_read(
@@ -76,9 +93,8 @@ int tp_costs_read(
             end = text + bytes;
         at = (size_t)(end - text) + 1;
         line++;
-        if (end > from && end[-1] == '\r')
-            end--;
-        if (from == end || *from == '#')
+        trim(&from, &end);
+        if (from == end)
             continue;
         int64_t us = number(&from, end);
         if (us < 0 || from != end || out->n == TP_COSTS_MOST)

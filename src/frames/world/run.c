@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/proc.h"
 #include "frames/world/internal.h"
+
+#define LOOKS 4096 /* after so many events it looks whether it is interrupted */
 
 const char *const tp_world_fault_names[TP_FAULTS] = {"lost-note", "late-fence", "dup-note",
     "reorder", "truncated-fds", "server-crash", "compositor-crash", "compositor-stall", "panel-off",
@@ -299,11 +302,15 @@ int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, s
     start_invariants(w);
     start_screen(w);
     start_guest(w);
-    while (!w->over && out->frames + out->drops < c->frames)
+    while (!w->over && out->frames + out->drops < c->frames && r >= 0) {
         step(w);
+        if (out->events % LOOKS == 0 && tp_interrupted())
+            r = tp_fail(e, TP_STATUS_FAILED, -EINTR, NULL, NULL, "interrupted");
+    }
     out->now_ns = w->now;
     finish_metrics(w);
-    check_run(w);
+    if (r >= 0)
+        check_run(w);
     record_rest(w);
     stop_guest(w);
     stop_screen(w);
@@ -313,5 +320,5 @@ int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, s
     free_metrics(w);
     free(w->events.heap);
     free(w);
-    return 0;
+    return r;
 }

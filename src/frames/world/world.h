@@ -150,7 +150,8 @@ struct tp_world_result {
     unsigned n_story;
 };
 
-/* 0: it ran, to its end or until an invariant broke. -EINVAL as tp_world_check. */
+/* 0: it ran, to its end or until an invariant broke. -EINVAL as tp_world_check; -EINTR: the program
+ * was told to end (base/proc.h). */
 int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e);
 
 /* What a run says in numbers, as play and report say it. */
