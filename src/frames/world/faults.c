@@ -29,8 +29,10 @@ static bool crash_server(struct world *w)
     s->notes = NULL;
     s->peer = NULL;
     s->up = s->ticks = s->dead = false;
+    count_uses(w, w->forgotten);
     uint64_t serial = ++s->serial;
     w->serials[serial % FRAMES] = 0;
+    w->panel_has[serial % FRAMES] = false;
     tp_scan_publish(&w->scan, serial, TP_SCAN_MAILBOX, true, w->now);
     s->published = 0;
     w->watch = (struct watch){.at = w->now}; /* what is long is counted from here on */

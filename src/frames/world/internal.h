@@ -79,7 +79,8 @@ struct image {
     int64_t read_from, read_to;   /* the last scan-out of it */
     uint64_t read_frame;          /* which that showed */
     int64_t unheld;               /* since when no panel reads it, as the panel knows it */
-    unsigned uses;                /* of it, from its publish until its fence signals */
+    unsigned uses; /* of it, from its publish until its fence signals; once the server that has
+                      the fence is gone, until the panel lets go */
     bool torn;                    /* that scan-out is counted */
     uint64_t frame;               /* that it has */
 };
@@ -143,6 +144,7 @@ struct server {
     struct tp_notes_peer *peer;
     struct tp_board board;
     uint64_t serial, used_sequence, sequence;
+    uint64_t first; /* serial of this one */
     bool has_commit, up, ticks; /* ticks: it has seen a refresh since */
     unsigned published;         /* in this refresh */
     bool dead;                  /* writes nothing any more */
@@ -150,6 +152,7 @@ struct server {
     struct message messages[MESSAGES];
     unsigned n;       /* of them */
     int32_t sessions; /* connections so far */
+    unsigned registered; /* of the guest's images, that it has read of this one */
     int64_t timer;
     uint64_t blank; /* its serial; 0: none */
     bool blank_due;
@@ -193,6 +196,7 @@ struct world {
     uint64_t forgotten;       /* a blank: no picture up to it is anywhere */
     int early[FRAMES];        /* fences + 1 of serials, that signal with their release */
     uint64_t serials[FRAMES]; /* frame number + 1 of a serial; 0: a blank */
+    bool panel_has[FRAMES];   /* serials that are frames: published, and not let go */
     bool over;
     bool steady; /* nothing goes wrong by chance */
     bool paced;  /* by the gate, and not late on purpose */
@@ -279,6 +283,10 @@ void panel_callback(struct world *w, uint64_t serial, int fence);
 void server_request(struct world *w, uint64_t which);
 void server_timer(struct world *w);
 void server_drained(struct world *w);
+/* It reads what the guest registers, as long as there is room for the answers. */
+void server_registers(struct world *w);
+/* Of images: those of pictures after this one that the panel has, whatever fences say. */
+void count_uses(struct world *w, uint64_t after);
 
 /* --- faults.c --- */
 

@@ -58,10 +58,21 @@ static int on_send(void *data, void *peer, const struct tp_scanout_frame *f)
     return 0;
 }
 
+void server_registers(struct world *w)
+{
+    struct server *s = &w->server;
+    while (s->registered < w->c->images && tp_notes_has_room(s->peer)) {
+        unsigned i = s->registered++;
+        tp_notes_register(s->notes, s->peer, &w->guest.names[i], -1, i + 1);
+    }
+}
+
 void server_drained(struct world *w)
 {
-    if (w->server.notes && w->server.peer && w->server.n + 1 == ROOM)
-        tp_notes_drained(w->server.notes, w->server.peer);
+    if (!w->server.notes || !w->server.peer || w->server.n + 1 != ROOM)
+        return;
+    tp_notes_drained(w->server.notes, w->server.peer);
+    server_registers(w);
 }
 
 static void on_board(void *data, void *peer, unsigned index, uint64_t word)
@@ -137,6 +148,7 @@ static void count_publish(struct world *w, uint64_t serial, int result)
         return;
     }
     w->images[f->image].uses++;
+    w->panel_has[serial % FRAMES] = true;
     if (++s->published > 1)
         broken(w, "two pictures go to the panel in one refresh");
     if (has_bug(w, TP_BUG_RELEASED_AT_PUBLISH) && serial > 1)
@@ -150,6 +162,7 @@ static void apply(struct world *w, uint64_t frame)
     struct tp_identity layer = {0};
     uint64_t serial = ++s->serial;
     w->serials[serial % FRAMES] = frame;
+    w->panel_has[serial % FRAMES] = false;
     if (frame > 0) {
         struct frame *f = frame_at(w, frame - 1);
         f->serial = serial;
@@ -279,6 +292,7 @@ void start_server(struct world *w)
     tp_board_init(&s->board);
     tp_notes_create(&TP_NOTES_LIMITS, &ops, w, &s->notes);
     s->up = true;
+    s->first = s->serial + 1;
     s->blank_due = false;
     s->timer = NEVER;
     s->blank = 0;
@@ -372,18 +386,15 @@ static void begin_reading(struct world *w, struct frame *f, const struct tp_scan
         broken(w, "the panel read an image while the GPU wrote it");
 }
 
-/* A blank of the server's is shown: whatever fences say, nothing from before it is read. */
-static void forget_uses(struct world *w, uint64_t blank)
+void count_uses(struct world *w, uint64_t after)
 {
+    uint64_t last = w->server.serial;
     w->screens++;
-    w->forgotten = blank;
     for (unsigned i = 0; i < w->c->images; i++)
         w->images[i].uses = 0;
-    for (uint64_t serial = blank + 1; serial <= w->server.serial; serial++) {
-        const struct frame *f = frame_of(w, serial);
-        if (f && !f->gone)
-            w->images[f->image].uses++;
-    }
+    for (uint64_t serial = last > FRAMES ? last - FRAMES + 1 : 1; serial <= last; serial++)
+        if (serial > after && w->panel_has[serial % FRAMES])
+            w->images[frame_of(w, serial)->image].uses++;
 }
 
 static void refresh(struct world *w, const struct tp_scan_event *e)
@@ -404,7 +415,8 @@ static void refresh(struct world *w, const struct tp_scan_event *e)
     if (s->up) {
         if (e->serial > 0 && e->serial == s->blank) {
             s->blank = 0;
-            forget_uses(w, e->serial);
+            w->forgotten = e->serial; /* whatever fences say, nothing from before it is read */
+            count_uses(w, e->serial);
             tp_notes_blanked(s->notes, 0, e->serial);
         }
         tell_timeline(w, e->time_ns, false);
@@ -440,9 +452,11 @@ static void released(struct world *w, uint64_t serial, bool dropped)
 {
     struct frame *f = frame_of(w, serial);
     int64_t late = 0;
+    w->panel_has[serial % FRAMES] = false;
     if (f && dropped)
         w->out->drops++;
-    if (w->server.up && strikes(w, TP_FAULT_LATE_FENCE))
+    /* Of a server that is gone nobody has a fence: what counts is what the panel does. */
+    if (w->server.up && serial >= w->server.first && strikes(w, TP_FAULT_LATE_FENCE))
         late = w->c->late_refreshes * period(w);
     bool told = w->early[serial % FRAMES] != 0, silent = false;
     if (w->server.up && !told && strikes(w, TP_FAULT_SILENT_FENCE))

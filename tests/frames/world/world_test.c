@@ -302,6 +302,34 @@ static void nothing_tears_whatever_goes_wrong(void **data)
         }
 }
 
+/* Fences that signal up to three refreshes after the panel has let go, from servers that die all the
+ * time: what a lost fence said is void, what the panel reads is not. */
+static void nothing_tears_where_fences_are_late_and_servers_die(void **data)
+{
+    (void)data;
+    static const struct tp_world_cost costs[] = {{3 * MS, 5 * MS}, {1 * MS, 2 * MS}};
+    static const int64_t leads[] = {1650000, 8 * MS, 15 * MS};
+    for (unsigned i = 0; i < 3 * 3 * 3 * 4; i++) {
+        struct tp_world_config c = config(costs, 1500);
+        c.n_costs = 2;
+        c.seed = i;
+        c.late_refreshes = 1 + i % 3;
+        c.pipeline = i / 3 % 3;
+        c.lead_ns = leads[i / 9 % 3];
+        c.images = 2 + i / 27 % 4;
+        c.late_guest = i % 2;
+        c.run_ahead = i / 2 % 4;
+        c.early_fences = i / 4 % 2;
+        c.wait = i / 8 % 2 ? TP_RELEASE_WAIT_GPU : TP_RELEASE_WAIT_CPU;
+        c.per_mille[TP_FAULT_LATE_FENCE] = i % 5 == 0 ? 300 : 1000;
+        c.per_mille[TP_FAULT_SERVER_CRASH] = 20;
+        go(&c);
+        assert_true(result.injected[TP_FAULT_SERVER_CRASH] > 0);
+        assert_int_equal(result.tears, 0);
+        assert_int_equal(result.slots.unsafe, 0);
+    }
+}
+
 /* With fences that come before the release the GPU can wait for them, and the CPU works meanwhile:
  * three images are enough where the CPU would need four. */
 static void a_gpu_that_waits_needs_fewer_images(void **data)
@@ -736,6 +764,7 @@ int main(void)
         cmocka_unit_test(latency_has_no_spiral),
         cmocka_unit_test(a_variable_rate_takes_each_frame_as_it_comes),
         cmocka_unit_test(nothing_tears_whatever_goes_wrong),
+        cmocka_unit_test(nothing_tears_where_fences_are_late_and_servers_die),
         cmocka_unit_test(a_gpu_that_waits_needs_fewer_images),
         cmocka_unit_test(without_a_board_notes_are_enough),
         cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
