@@ -39,7 +39,7 @@ static int damaged(const char *shown, struct tp_error *e)
 
 static ssize_t read_at(int fd, void *to, size_t n, uint64_t at)
 {
-    return at > INT64_MAX - n ? -1 : pread(fd, to, n, (off_t)at);
+    return at > INT64_MAX - (uint64_t)n ? -1 : pread(fd, to, n, (off_t)at);
 }
 
 /* Its segments' headers, into room for MAX_SEGMENTS; how many, or -1. */

@@ -1,13 +1,14 @@
 /*
- * direct SECONDS [fifo|mailbox|immediate]: a game without a compositor. The first screen by
+ * direct SECONDS [fifo|mailbox|immediate] [over]: a game without a compositor. The first screen by
  * VK_KHR_display, in its first mode; frames of one colour each, another one each time, as fast as
- * they can be had. At the end it tells how many there were. Status 3: there is no driver, or no
- * screen.
+ * they can be had. With over each is drawn once more after its present, as no program may. At the
+ * end it tells how many there were. Status 3: there is no driver, or no screen.
  */
 #include "draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static VkSurfaceKHR open_screen(VkExtent2D *extent)
 {
@@ -41,7 +42,8 @@ int main(int argc, char **argv)
 
     draw.name = "direct";
     if (seconds <= 0)
-        draw_die(2, "usage: direct SECONDS [fifo|mailbox|immediate]");
+        draw_die(2, "usage: direct SECONDS [fifo|mailbox|immediate] [over]");
+    draw.over = argc > 3 && !strcmp(argv[3], "over");
     VkPresentModeKHR present = draw_mode(mode);
     draw_open("direct", extensions, 2);
     VkSurfaceKHR surface = open_screen(&extent);

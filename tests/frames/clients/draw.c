@@ -192,6 +192,18 @@ static void record(VkCommandBuffer to, VkImage image, const VkClearColorValue *c
     draw_must(vkEndCommandBuffer(to), "a command buffer");
 }
 
+static void draw_once_more(unsigned f, uint32_t index, const VkClearColorValue *colour)
+{
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .commandBufferCount = 1,
+        .pCommandBuffers = &commands[f]};
+
+    draw_must(vkWaitForFences(draw.device, 1, &done[f], VK_TRUE, UINT64_MAX), "a frame");
+    draw_must(vkResetFences(draw.device, 1, &done[f]), "a fence");
+    record(commands[f], images[index], colour);
+    draw_must(vkQueueSubmit(queue, 1, &submit, done[f]), "a submit");
+}
+
 bool draw_frame(float red, float green, float blue)
 {
     unsigned f = draw.n_frames % FRAMES;
@@ -224,6 +236,8 @@ bool draw_frame(float red, float green, float blue)
         .pImageIndices = &index};
     r = vkQueuePresentKHR(queue, &present);
     draw.n_frames++;
+    if (draw.over)
+        draw_once_more(f, index, &(VkClearColorValue){.float32 = {1 - red, 1 - green, blue, 1}});
     if (r == VK_ERROR_OUT_OF_DATE_KHR || r == VK_SUBOPTIMAL_KHR)
         return false;
     draw_must(r, "a present");

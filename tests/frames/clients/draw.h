@@ -15,6 +15,7 @@ struct draw {
     VkDevice device;
     uint32_t n_images;
     uint64_t n_frames;
+    bool over; /* against the rules: each picture is drawn once more when it was presented */
 };
 extern struct draw draw;
 

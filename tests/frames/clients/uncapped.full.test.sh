@@ -15,11 +15,12 @@ for hz in 60 120; do
         on_screen 60 $hz $images on mailbox
         was_watched 0.9
         on_screen 60 $hz $images on immediate
+        was_glimpsed
+        breaks_the_rules 10 $hz $images
     done
     on_screen 60 $hz 5 off mailbox
     has_torn
     on_screen 60 $hz 2 off immediate
-    has_torn
     in_gamescope 60 $hz 0 on
     was_watched 0.9
     in_gamescope 60 $hz 0 off

@@ -12,6 +12,11 @@ for hz in 60 120; do
     on_screen 2 $hz 6 on mailbox
     was_watched 0.5
     on_screen 2 $hz 0 on immediate
+    was_glimpsed
+    on_screen 2 $hz 5 on immediate
+    was_glimpsed
+    breaks_the_rules 2 $hz 2
+    breaks_the_rules 2 $hz 5
     on_screen 2 $hz 5 off mailbox
     has_torn
 done
