@@ -87,7 +87,7 @@ says 'a damaged archive is told' 'cut.zip: the archive is damaged' err
 other=aarch64 here=$(uname -m) number='\xb7\x00'
 [[ $here != aarch64 ]] || { other=x86_64 number='\x3e\x00'; }
 cp "$driver" "$dir/other.so"
-printf "$number" | dd of="$dir/other.so" bs=1 seek=18 conv=notrunc status=none
+printf %b "$number" | dd of="$dir/other.so" bs=1 seek=18 conv=notrunc status=none
 head -c 200000 "$driver" >"$dir/cut.so"
 sed 's/libc\.so\.6/liblog.so/g' "$hmi" >"$dir/android.so"
 told() { # what, library, pattern
@@ -104,7 +104,7 @@ told "another machine's driver is told" other.so "the driver is for $other, this
 told 'a library that is cut off is told, not mapped' cut.so 'the library is damaged, or was cut off; get'
 told "Android's driver is told" android.so "the driver is Android's, .*liblog.so: cannot open.*; take the one for Linux"
 if ((EUID == 0)); then
-    may_less=(setpriv --bounding-set=-dac_override,-dac_read_search)
+    may_less=(setpriv '--bounding-set=-dac_override,-dac_read_search')
 else
     may_less=()
 fi
