@@ -483,6 +483,29 @@ static void a_fence_that_polls_is_waited_for_by_the_cpu(void **data)
     end(1);
 }
 
+/* The GPU can wait for one of the two, whichever came first. */
+static void one_fence_that_polls_among_others_keeps_the_image_from_the_gpu(void **data)
+{
+    (void)data;
+    for (int polls_first = 0; polls_first < 2; polls_first++) {
+        begin(1, FULL, TP_RELEASE_WAIT_GPU);
+        shown(0);
+        replace(0);
+        if (!polls_first)
+            fence(0, 1);
+        tp_slots_released(w.s, 0, 2, TP_FENCE_POLL, w.now);
+        if (polls_first)
+            fence(0, 1);
+        assert_int_equal(choose().slot, -1);
+        w.signalled[2] = true; /* what is left is for the GPU */
+        struct tp_slots_taken t = take();
+        assert_int_equal(t.n_fences, 1);
+        assert_int_equal(t.fences[0], 1);
+        on_close(NULL, 1);
+        end(2);
+    }
+}
+
 static void an_implicit_wait_needs_no_fence_in_hand(void **data)
 {
     (void)data;
@@ -1081,6 +1104,7 @@ int main(void)
         cmocka_unit_test(notes_for_others_are_left_to_the_caller),
         cmocka_unit_test(the_gpu_gets_the_fences_of_the_image),
         cmocka_unit_test(a_fence_that_polls_is_waited_for_by_the_cpu),
+        cmocka_unit_test(one_fence_that_polls_among_others_keeps_the_image_from_the_gpu),
         cmocka_unit_test(an_implicit_wait_needs_no_fence_in_hand),
         cmocka_unit_test(a_gpu_wait_is_predicted_by_the_first_line_of_the_successor),
         cmocka_unit_test(past_the_bound_the_server_is_asked_and_nothing_is_handed_out),

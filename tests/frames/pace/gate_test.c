@@ -11,7 +11,7 @@
 
 #include "frames/pace/cap.h"
 #include "frames/pace/cost.h"
-#include "frames/pace/pace.h"
+#include "frames/pace/gate_internal.h"
 
 #define MS INT64_C(1000000)
 #define SECOND INT64_C(1000000000)
@@ -561,6 +561,27 @@ static void what_was_missed_is_not_repaid(void **data)
     end(r);
 }
 
+/* Where a frame is late the clock begins anew, in favour of those that follow: not one is nearer to
+ * the one before it than the cap wants. */
+static void a_late_frame_begins_the_clock_anew(void **data)
+{
+    (void)data;
+    for (int64_t late = 40; late < 200; late += 7) {
+        struct run *r = make(60000, 3000, 9000);
+        begin(r, TP_GATE_CAP, 45000);
+        go(r, 100);
+        r->now += late * MS;
+        do_frame(r);
+        int64_t last = r->last;
+        do_frame(r);
+        assert_int_equal(r->last - last, 2);
+        int64_t ones = r->stays[1];
+        go(r, 300);
+        assert_near(r->stays[1] - ones, 200, 1);
+        end(r);
+    }
+}
+
 /* What comes again within some hundreds of frames, and is no more than two frames' time, is given
  * to all of them. */
 static void what_is_dear_again_and_again_is_on_time(void **data)
@@ -757,6 +778,38 @@ static void latency_holds_a_late_guest_in_its_present(void **data)
     assert_int_equal(held, 0);
 }
 
+/* It takes 3 ms from its present's return to its acquire, and wakes late: what it is held is not
+ * its need, or it would seem too slow for its own rate. */
+static void what_a_late_guest_is_held_is_no_part_of_its_cycle(void **data)
+{
+    (void)data;
+    struct run *r = make(60000, 0, 0);
+    unsigned held = 0;
+    begin(r, TP_GATE_LATENCY, 0);
+    for (int i = 0; i < 400; i++) {
+        struct tp_gate_plan p;
+        r->now += 3 * MS;
+        int64_t asked = r->now;
+        tell_timeline(r);
+        tp_gate_plan(r->gate, asked, asked, INT64_MIN, false, &p);
+        r->now = p.start_ns > asked ? p.start_ns : asked;
+        uint64_t id = tp_gate_book(r->gate, &p, r->now);
+        tp_gate_presented(r->gate, id, r->now + MS / 10, r->now + MS / 10);
+        tp_gate_ready(r->gate, id, r->now + 4 * MS);
+        r->now += MS / 10;
+        int64_t hold = tp_gate_hold(r->gate, id, r->now);
+        if (hold > r->now) {
+            held++;
+            r->now = hold + MS / 5;
+        }
+        r->frame++;
+    }
+    assert_true(held > 350);
+    /* 0.1 ms to its present, 3 ms from there, and what it wakes late. */
+    assert_int_equal(tp_cost_quantile(&r->gate->cycle, 500), 3 * MS + MS / 10 + MS / 5);
+    end(r);
+}
+
 static void latency_honours_a_cap(void **data)
 {
     (void)data;
@@ -859,6 +912,90 @@ static void without_any_timeline_nothing_is_held(void **data)
         tp_gate_book(g, &p, SECOND + i);
     }
     tp_gate_destroy(g);
+}
+
+/* --- what a frame needs --- */
+
+/* Frames of this cost, in thousandths of a refresh, half of it the CPU's, each as soon as it may. */
+static void feed(struct run *r, int frames, int64_t cost)
+{
+    int64_t cost_ns = MHZ_NS / r->mhz * cost / 1000;
+    for (int i = 0; i < frames; i++) {
+        struct tp_gate_plan p;
+        tell_timeline(r);
+        tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
+        if (p.start_ns > r->now)
+            r->now = p.start_ns;
+        uint64_t id = tp_gate_book(r->gate, &p, r->now);
+        tp_gate_presented(r->gate, id, r->now + cost_ns / 2, r->now + cost_ns / 2);
+        tp_gate_ready(r->gate, id, r->now + cost_ns);
+        r->now += cost_ns / 2;
+        r->frame++;
+    }
+}
+
+/* How many refreshes before its latch the next frame is to start. */
+static int64_t refreshes_given(struct run *r)
+{
+    struct tp_gate_plan p;
+    tp_gate_plan(r->gate, r->now, r->now, INT64_MIN, false, &p);
+    int64_t latch = tp_vblank_latch_ns(tp_gate_vblank(r->gate), p.latch_index);
+    return (latch - p.grid_ns + MHZ_NS / r->mhz / 2) * r->mhz / MHZ_NS;
+}
+
+static void a_cost_about_a_refresh_does_not_waver_between_one_and_two(void **data)
+{
+    (void)data;
+    struct run *r = make(60000, 0, 0);
+    begin(r, TP_GATE_VSYNC, 0);
+    feed(r, 200, 960);
+    assert_int_equal(refreshes_given(r), 1);
+    feed(r, 200, 1020);
+    assert_int_equal(refreshes_given(r), 2);
+    feed(r, 2000, 960); /* none of the dear ones is remembered */
+    assert_int_equal(refreshes_given(r), 2);
+    feed(r, 2000, 920);
+    assert_int_equal(refreshes_given(r), 1);
+    end(r);
+}
+
+/* The next one may be dearer by a sixteenth. */
+static void a_cost_just_below_two_refreshes_is_given_three(void **data)
+{
+    (void)data;
+    static const struct {
+        int64_t cost, refreshes;
+    } cases[] = {{1850, 2}, {1910, 3}, {1980, 3}};
+    for (unsigned i = 0; i < 3; i++) {
+        struct run *r = make(60000, 0, 0);
+        begin(r, TP_GATE_VSYNC, 0);
+        feed(r, 500, cases[i].cost);
+        assert_int_equal(refreshes_given(r), cases[i].refreshes);
+        end(r);
+    }
+}
+
+/* 1 ms of CPU; 9 ms until the image is free; 5 ms of GPU. */
+static void what_the_gpu_waits_for_a_release_is_no_cost(void **data)
+{
+    (void)data;
+    struct run *r = make(60000, 0, 0);
+    struct tp_gate_counts n;
+    begin(r, TP_GATE_VSYNC, 0);
+    for (int i = 0; i < 50; i++) {
+        struct tp_gate_plan p;
+        tell_timeline(r);
+        tp_gate_plan(r->gate, r->now, r->now, r->now + 10 * MS, true, &p);
+        uint64_t id = tp_gate_book(r->gate, &p, r->now);
+        tp_gate_presented(r->gate, id, r->now + MS, r->now + MS);
+        tp_gate_ready(r->gate, id, r->now + 15 * MS);
+        r->now += 30 * MS;
+        r->frame++;
+    }
+    tp_gate_counts(r->gate, &n);
+    assert_int_equal(n.cost_ns, 6 * MS);
+    assert_int_equal(tp_cost_quantile(&r->gate->gpu, 1000), 5 * MS);
+    end(r);
 }
 
 /* --- the release is a term of the start --- */
@@ -1020,6 +1157,7 @@ int main(void)
         cmocka_unit_test(the_pattern_of_45_on_60_is_regular),
         cmocka_unit_test(no_cap_beats_with_a_refresh_that_is_a_little_off),
         cmocka_unit_test(what_was_missed_is_not_repaid),
+        cmocka_unit_test(a_late_frame_begins_the_clock_anew),
         cmocka_unit_test(what_is_dear_again_and_again_is_on_time),
         cmocka_unit_test(a_guest_that_only_just_holds_a_cap_holds_it),
         cmocka_unit_test(a_guest_between_two_caps_keeps_its_own_rate),
@@ -1028,12 +1166,16 @@ int main(void)
         cmocka_unit_test(latency_starts_as_late_as_the_cost_allows),
         cmocka_unit_test(latency_holds_the_rate_under_noise),
         cmocka_unit_test(latency_holds_a_late_guest_in_its_present),
+        cmocka_unit_test(what_a_late_guest_is_held_is_no_part_of_its_cycle),
         cmocka_unit_test(latency_honours_a_cap),
         cmocka_unit_test(off_paces_nothing),
         cmocka_unit_test(changes_hold_from_the_next_plan_on),
         cmocka_unit_test(a_change_of_the_refresh_is_followed),
         cmocka_unit_test(a_panel_that_stopped_is_paced_by_period_alone),
         cmocka_unit_test(without_any_timeline_nothing_is_held),
+        cmocka_unit_test(a_cost_about_a_refresh_does_not_waver_between_one_and_two),
+        cmocka_unit_test(a_cost_just_below_two_refreshes_is_given_three),
+        cmocka_unit_test(what_the_gpu_waits_for_a_release_is_no_cost),
         cmocka_unit_test(the_start_is_the_later_of_grid_and_release),
         cmocka_unit_test(the_schedule_is_booked_from_the_actual_start),
         cmocka_unit_test(an_abandoned_frame_leaves_its_refresh_to_the_next),
