@@ -41,8 +41,8 @@ static size_t rounded(size_t bytes)
 
 /*
  * As much as there is of what a struct of an unknown size may be: its reader takes no more than
- * belongs to it. What the kernel reads for us may end anywhere; a pipe is to be had in every sandbox,
- * and past the functions of the C library a sanitizer does not mind what lies behind the struct.
+ * belongs to it. What the kernel reads for us may end anywhere; a pipe is to be had in every
+ * sandbox, and past the C library's functions a sanitizer does not mind what is behind the struct.
  * 0: nothing was read.
  */
 static size_t read_unknown(const void *from, char *to)

@@ -137,7 +137,8 @@ static bool is_of_android(const char *library)
     return false;
 }
 
-static bool needs_android(int fd, const ElfW(Phdr) * segments, int n, const char *part, size_t bytes)
+static bool needs_android(
+    int fd, const ElfW(Phdr) * segments, int n, const char *part, size_t bytes)
 {
     const ElfW(Dyn) *dynamic = (const void *)part;
     size_t n_entries = bytes / sizeof *dynamic;

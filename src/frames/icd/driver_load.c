@@ -101,7 +101,8 @@ static int explain(int fd, const char *path, const char *shown, struct tp_error 
         return tp_fail(e, TP_STATUS_INPUT, -ENOTSUP, shown,
             "take the one for Linux (glibc), as `turnpike build --target linux-arm64` or `--target "
             "host` makes it",
-            "the driver is Android's, whose C library (bionic) or system libraries are not here: %s",
+            "the driver is Android's, whose C library (bionic) or system libraries are not here: "
+            "%s",
             why);
     return tp_fail(e, TP_STATUS_INPUT, -ENOEXEC, shown,
         "take a driver that was built for this system, and install the libraries that it needs",

@@ -30,7 +30,7 @@ static const struct tp_board_view *board_of(const struct tp_scanout *c)
 
 /* --- the connection --- */
 
-/* Of a connection that never was: a name that is wrong is worth a word, a server that went is not. */
+/* Of a connection that never was: a wrong name is worth a word, a server that went is not. */
 static void say_none(struct tp_scanout *c, const char *why)
 {
     const char *path = c->server.sun_path;
