@@ -25,7 +25,8 @@ static bool is_among(const char *value, const char *const *words)
     return false;
 }
 
-/* A library's path where the linker looks for its name, the caller's to free; NULL: there is none. In a process of its own: a driver may do anything as it is loaded. */
+/* A library's path where the linker looks for its name, the caller's to free; NULL: there is none.
+ * In a process of its own: a driver may do anything as it is loaded. */
 static char *find_library(const char *name)
 {
     char path[PATH_MAX];
