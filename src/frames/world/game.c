@@ -376,8 +376,9 @@ void guest_connect(struct world *w)
         *n = (struct tp_buffer_name){
             .identity = {1, i + 1}, .generation = ++g->generation, .index = TP_BUFFER_NO_INDEX};
         tp_slots_register(g->slots, i, n, w->now);
-        tp_notes_register(s->notes, s->peer, n, -1, i + 1);
     }
+    s->registered = 0;
+    server_registers(w);
     poke_guest(w);
 }
 

@@ -61,7 +61,7 @@ static int on_send(void *data, void *peer, const struct tp_scanout_frame *f)
 void server_registers(struct world *w)
 {
     struct server *s = &w->server;
-    while (s->registered < w->c->images && tp_notes_has_room(s->peer)) {
+    while (s->registered < w->c->images && tp_notes_may_read(s->peer)) {
         unsigned i = s->registered++;
         tp_notes_register(s->notes, s->peer, &w->guest.names[i], -1, i + 1);
     }
