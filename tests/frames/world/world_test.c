@@ -737,8 +737,8 @@ static void costs_are_split_and_cycled(void **data)
 static void traces_have_a_number_a_line(void **data)
 {
     (void)data;
-    static const char text[] = "# a game\n16000\r\n\n 8000\n";
-    static const char good[] = "# a game\n16000\r\n\n8000";
+    static const char text[] = "# a game\n16000\r\n\n80 00\n";
+    static const char good[] = "# a game\n16000\r\n\n 8000 # a menu";
     struct tp_costs c;
     struct tp_error e = {0};
     assert_int_equal(tp_costs_read(good, sizeof good - 1, "t", &c, &e), 0);
