@@ -11,6 +11,8 @@
 
 #define SIXTY_HZ_NS INT64_C(16666667)
 #define NEVER INT64_MIN
+/* As long as a server waits for a fence that is silent. */
+#define SILENCE_NS INT64_C(1000000000)
 
 int tp_slots_create(const struct tp_slots_config *c, const struct tp_slots_ops *ops, void *data,
     struct tp_slots **out)
@@ -73,7 +75,9 @@ void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, bool panel, bool
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < t->n_fences; i++) {
-        if (t->fences[i].compositor ? !compositor : !panel) {
+        const struct tp_slot_fence *f = &t->fences[i];
+        bool keep = f->compositor ? !compositor : !panel;
+        if (keep || (f->orphan && !compositor)) {
             t->fences[kept++] = t->fences[i];
             continue;
         }
@@ -162,6 +166,18 @@ void tp_slots_connected(
         s->board = *board;
 }
 
+/* The fences in hand are the kernel's, and signal without the server: a panel that lets go late
+ * still says so. One that never does is given up. */
+static void keep_fences(struct tp_slot *t, int64_t now_ns)
+{
+    for (unsigned i = 0; i < t->n_fences; i++) {
+        if (t->fences[i].compositor || t->fences[i].orphan)
+            continue;
+        t->fences[i].orphan = true;
+        t->orphans_ns = now_ns + SILENCE_NS;
+    }
+}
+
 static void leave_server(struct tp_slots *s, int64_t now_ns)
 {
     for (unsigned i = 0; i < s->n; i++) {
@@ -171,7 +187,7 @@ static void leave_server(struct tp_slots *s, int64_t now_ns)
     quarantine(s, now_ns);
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
-        tp_slot_drop_fences(s, t, true, false);
+        keep_fences(t, now_ns);
         forget_notes(t);
         t->registration = TP_REG_NONE;
         t->unheard = false;

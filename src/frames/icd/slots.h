@@ -90,7 +90,8 @@ void tp_slots_connected(
     struct tp_slots *s, uint64_t capabilities, const struct tp_board_view *board, int64_t now_ns);
 /* The server's end closed, and it is tried again: what was on the panel or bound for it, or came
  * back in doubt, is in quarantine (pipeline + 2 of the slowest refreshes so far, or of 60 Hz), and
- * so is what the compositor gives back until there is a server again. From none: one is coming. */
+ * so is what the compositor gives back until there is a server again. From none: one is coming.
+ * The panel's fences in hand are waited for besides, for a second at most. */
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns);
 /* It is not tried any more: as towards no server. */
 void tp_slots_alone(struct tp_slots *s, int64_t now_ns);

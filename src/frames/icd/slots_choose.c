@@ -37,9 +37,33 @@ static bool poll_fences(struct tp_slots *s, struct tp_slot *t)
     return kept == 0;
 }
 
+static bool has_orphan(const struct tp_slot *t)
+{
+    for (unsigned i = 0; i < t->n_fences; i++)
+        if (t->fences[i].orphan)
+            return true;
+    return false;
+}
+
+static void give_up_orphans(struct tp_slots *s, struct tp_slot *t)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < t->n_fences; i++) {
+        if (t->fences[i].orphan) {
+            s->ops.close_fence(s->data, t->fences[i].fence);
+            s->counts.fences--;
+        } else {
+            t->fences[kept++] = t->fences[i];
+        }
+    }
+    t->n_fences = kept;
+}
+
 static bool gpu_can_wait(const struct tp_slots *s, const struct tp_slot *t)
 {
     if (s->config.wait != TP_RELEASE_WAIT_GPU || t->n_fences > TP_SLOTS_FENCES)
+        return false;
+    if (has_orphan(t)) /* should it be silent, nobody is left to make it signal */
         return false;
     for (unsigned i = 0; i < t->n_fences; i++)
         if (t->fences[i].kind != TP_FENCE_SYNC_FILE)
@@ -60,7 +84,7 @@ static bool is_implicit(const struct tp_slots *s, const struct tp_slot *t)
 }
 
 static enum reach reach_of(
-    const struct tp_slots *s, struct tp_slot *t, enum tp_slot_panel panel, int64_t now_ns)
+    struct tp_slots *s, struct tp_slot *t, enum tp_slot_panel panel, int64_t now_ns)
 {
     if (t->place != TP_PLACE_IDLE)
         return BY_OTHERS;
@@ -69,6 +93,8 @@ static enum reach reach_of(
             return BY_CLOCK;
         t->quarantine_ns = NEVER;
     }
+    if (has_orphan(t) && now_ns >= t->orphans_ns)
+        give_up_orphans(s, t);
     switch (panel) {
     case TP_PANEL_FREE:
         break;
@@ -218,6 +244,8 @@ static void wait_for_panel(struct tp_slots *s, const struct standing *o, struct 
     w->channel = true;
     if (o->fence)
         w->fence = o->fence->fences[0].fence;
+    if (o->fence && has_orphan(o->fence) && o->fence->orphans_ns < w->until_ns)
+        w->until_ns = o->fence->orphans_ns;
     if (tp_slot_word(s, first, &w->board_low))
         w->board_index = (int)first->name.index;
 }
@@ -244,7 +272,7 @@ static bool incident(struct tp_slots *s, const struct tp_slot *first, int64_t si
         if (first->registration != TP_REG_KNOWN)
             w->ask_name = (struct tp_buffer_name){.index = TP_BUFFER_NO_INDEX}; /* of all */
     }
-    return !s->has_board && !(s->capabilities & TP_CAP_STATE);
+    return !s->has_board && !(s->capabilities & TP_CAP_STATE) && !has_orphan(first);
 }
 
 static void choose(struct tp_slots *s, const struct tp_slot *t, struct tp_slots_choice *out)

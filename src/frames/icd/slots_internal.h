@@ -24,6 +24,7 @@ struct tp_slot_fence {
     int fence;
     enum tp_fence_kind kind;
     bool compositor; /* of its reading; else the panel's */
+    bool orphan;     /* of a server that is gone: no other one's words make it void */
 };
 
 struct tp_slot {
@@ -55,6 +56,7 @@ struct tp_slot {
     } open[TP_SLOTS_OPEN];
     unsigned n_open;
 
+    int64_t orphans_ns; /* until when orphans are waited for */
     struct tp_slot_fence *fences;
     unsigned n_fences, fence_cap;
 };

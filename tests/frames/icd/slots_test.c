@@ -717,7 +717,7 @@ static void what_was_on_the_panel_is_quarantined_when_the_server_goes(void **dat
     show(1);      /* the compositor has it */
     tp_slots_disconnected(w.s, w.now);
     int64_t until = w.now + 3 * T;
-    assert_true(w.closed[1]);
+    w.signalled[1] = true;
     assert_int_equal(state(0), TP_SLOT_QUARANTINED);
     assert_int_equal(state(1), TP_SLOT_HELD);
     assert_int_equal(state(2), TP_SLOT_READY);
@@ -731,6 +731,39 @@ static void what_was_on_the_panel_is_quarantined_when_the_server_goes(void **dat
     give_back(1);
     assert_int_equal(state(1), TP_SLOT_QUARANTINED);
     end(1);
+}
+
+/* A panel that lets go later than a quarantine is long. The fence says when; no other server can
+ * say it is free before; and where it never signals it is given up after a second. */
+static void a_fence_in_hand_outlives_its_server(void **data)
+{
+    (void)data;
+    for (int i = 0; i < 4; i++) {
+        bool silent = i % 2, again = i / 2;
+        begin(2, FULL, (enum tp_release_wait)(TP_RELEASE_WAIT_CPU + i % 3));
+        shown(0);
+        replace(0);
+        fence(0, 1);
+        give_back(0);
+        show(1);
+        tp_slots_disconnected(w.s, w.now);
+        int64_t end_ns = w.now + 1000 * MS;
+        if (again) {
+            connect_server(FULL);
+            register_slot(0, TP_BOARD_FREE);
+        }
+        for (w.now += 3 * T; w.now < end_ns; w.now += 20 * MS) {
+            struct tp_slots_choice c;
+            tp_slots_choose(w.s, end_ns - 1000 * MS, w.now, &c);
+            assert_int_equal(c.slot, -1);
+            assert_int_equal(c.wait.fence, 1);
+            assert_true(c.wait.until_ns <= end_ns);
+        }
+        w.now = silent ? end_ns : end_ns - 100 * MS;
+        w.signalled[1] = !silent;
+        assert_int_equal(take().slot, 0);
+        end(1);
+    }
 }
 
 static void a_server_that_comes_back_says_how_things_stand(void **data)
@@ -1116,6 +1149,7 @@ int main(void)
         cmocka_unit_test(a_refused_registration_leaves_it_to_the_compositor),
         cmocka_unit_test(what_was_presented_before_the_answer_waits_for_the_answer),
         cmocka_unit_test(what_was_on_the_panel_is_quarantined_when_the_server_goes),
+        cmocka_unit_test(a_fence_in_hand_outlives_its_server),
         cmocka_unit_test(a_server_that_comes_back_says_how_things_stand),
         cmocka_unit_test(a_fenced_answer_waits_for_the_note_with_the_fence),
         cmocka_unit_test(a_free_answer_ends_no_quarantine),
