@@ -43,7 +43,7 @@ refused there --json there
 refused 'files of their own' --json x --chart x
 refused 'files of their own' --json x --capture ./x
 refused 'files of their own' --chart there/x --capture there/../there/x
-ln -s x link
+ln -sf x link
 touch x
 refused 'files of their own' --chart link --capture x
 echo 8000 >costs
@@ -55,6 +55,15 @@ refused 'part of a --chart' --chart-from 20
 refused 'NAME:PER_MILLE' --faults late-fence:1:0
 refused 'NAME:PER_MILLE' --faults late-fence:1:17
 refused '0 to 9223372036854775807' --seed 9223372036854775808
+
+refused 'takes for never' --refresh 1
+refused 'takes for never' --callback 1000000
+for odd in '--gate off --images 32' '--images 2 --compositor-us 40000' '--callback 60000' '--cap 0.05' \
+    '--refresh 90 --cap 110 --cost 300'; do
+    # shellcheck disable=SC2086
+    "$TURNPIKE" simulate --frames 1000 $odd >said 2>err
+    check "$odd: nothing breaks" test $? -eq 0
+done
 
 "$TURNPIKE" simulate --frames 100 --seed 9223372036854775807 --json - >said 2>err
 check 'the greatest seed' json_holds '.seed == 9223372036854775807' said

@@ -50,6 +50,8 @@ static void begin_frame(struct world *w)
     struct frame *f = frame_at(w, g->frame);
     if (f->number + FRAMES == g->frame)
         record_frame(w, f);
+    if (f->published != NEVER && !f->gone && g->frame >= FRAMES)
+        w->kept[w->n_kept++ % KEPT] = *f;
     *f = (struct frame){.number = g->frame,
         .begin = w->now,
         .asked = NEVER,

@@ -10,6 +10,7 @@
 
 #define NEVER TP_NEVER
 #define FRAMES 128u  /* that are remembered, a power of two */
+#define KEPT 16u
 #define FENCES 4096u /* at the same time */
 #define MESSAGES 64u /* under way to the guest at the same time: a socket's room */
 #define JOBS 16u
@@ -185,6 +186,8 @@ struct world {
     struct guest guest;
     struct metrics metrics;
     struct frame frames[FRAMES];
+    struct frame kept[KEPT]; /* older ones that the panel has yet; in a ring */
+    unsigned n_kept;
     struct image images[TP_SLOTS_MAX];
     struct fence fences[FENCES];
     int free_fence;                             /* where to look next */
@@ -203,6 +206,8 @@ struct world {
     bool fits;   /* and each frame has all that it needs */
     struct watch watch;
     int64_t slowest_ns;             /* refresh so far */
+    int64_t first_late;             /* frames before the first that is judged; -1: none is yet */
+    int64_t still_ns;               /* from one frame to the next, at most */
     tp_fine clock;                  /* a cap's, of the last frame; 0: none yet */
     struct tp_refresh_record reads; /* the scan-out that goes on; for who looks on */
     int64_t policy_start;           /* of the last frame by a policy, and the refresh then */

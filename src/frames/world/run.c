@@ -34,6 +34,14 @@ static int refuse(struct tp_error *e, const char *what)
         e, TP_STATUS_INPUT, -EINVAL, NULL, "Give values within these bounds", "%s", what);
 }
 
+/* From a picture's replacement until it is said to be over, at most. */
+static int64_t picture_ns(const struct tp_world_config *c)
+{
+    int64_t period = INT64_C(1000000000000) / (c->slowest_mhz > 0 ? c->slowest_mhz : c->refresh_mhz);
+    unsigned late = c->per_mille[TP_FAULT_LATE_FENCE] > 0 ? c->late_refreshes : 0;
+    return (int64_t)(c->pipeline + 2 + late) * period + c->callback_ns;
+}
+
 int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
 {
     if (c->n_costs == 0 || c->frames == 0)
@@ -50,6 +58,10 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
         c->compositor_ns < 0 || c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
         c->callback_ns > INT64_C(1000000000))
         return refuse(e, "the latch lies within a refresh; delays are up to a second");
+    if (picture_ns(c) > TP_NOTES_SILENCE_NS)
+        return refuse(e,
+            "the panel says later than 1 s after a picture was replaced that it is over, which the "
+            "server takes for never: faster refreshes, a shorter --callback, fewer late ones");
     if (tp_gate_check(&c->gate) < 0)
         return refuse(e, "the gate's mode cap needs a cap");
     return 0;

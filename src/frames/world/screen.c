@@ -316,7 +316,8 @@ void compose(struct world *w, uint64_t number, int32_t life)
 {
     struct compositor *c = &w->compositor;
     if (life != c->lives) {
-        frame_at(w, number)->gone = true;
+        if (frame_at(w, number)->number == number)
+            frame_at(w, number)->gone = true;
         w->out->drops++;
         return;
     }
@@ -346,7 +347,11 @@ void flipped(struct world *w, uint64_t number, int32_t life)
 struct frame *frame_of(struct world *w, uint64_t serial)
 {
     uint64_t number = serial > 0 ? w->serials[serial % FRAMES] : 0;
-    return number > 0 ? frame_at(w, number - 1) : NULL;
+    struct frame *f = number > 0 ? frame_at(w, number - 1) : NULL;
+    for (unsigned i = 0; f && f->number != number - 1 && i < KEPT; i++)
+        if (w->kept[i].number == number - 1)
+            return &w->kept[i];
+    return f;
 }
 
 /* The panel's side has it from the latch on: what is written from then until the end of its

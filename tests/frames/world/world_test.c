@@ -144,6 +144,36 @@ static void fences_cost_nothing_where_there_are_enough_images(void **data)
     }
 }
 
+/* Away from its instant until its successor's first line, which comes a cap's interval later: with
+ * fewer images than that takes the rate is the same, and a frame starts at its release, which is
+ * the lead and the completion's delay behind the latch. */
+static void with_two_images_the_control_starts_at_its_release(void **data)
+{
+    (void)data;
+    static struct tp_world_result with;
+    struct tp_world_cost cost = cost_of(8000);
+    for (unsigned i = 0; i < 4 * 2; i++) {
+        struct tp_world_config c = config(&cost, 2000);
+        c.gate = (struct tp_gate_settings){TP_GATE_CAP, 30000};
+        c.images = 2 + i % 4;
+        c.pipeline = i / 4;
+        go(&c);
+        with = result;
+        c.release = false;
+        go(&c);
+        int64_t later = c.images == 2 && c.pipeline == 1 ? c.lead_ns + c.callback_ns : 0;
+        assert_int_equal(with.frames, result.frames);
+        assert_int_equal(with.gate_late, result.gate_late);
+        assert_int_equal(with.repeats, result.repeats);
+        assert_true(with.on_vblank == result.on_vblank);
+        assert_memory_equal(with.cadence, result.cadence, sizeof result.cadence);
+        assert_between((double)(result.latency.p50_ns - with.latency.p50_ns),
+            (double)later - 100000, (double)later + 100000);
+        if (later == 0)
+            assert_equal_figures(&with);
+    }
+}
+
 static void late_fences_cost_nothing_either(void **data)
 {
     (void)data;
@@ -757,6 +787,7 @@ int main(void)
         cmocka_unit_test(every_refresh_shows_a_frame),
         cmocka_unit_test(half_the_refresh_stays_two_and_45_on_60_one_or_two),
         cmocka_unit_test(fences_cost_nothing_where_there_are_enough_images),
+        cmocka_unit_test(with_two_images_the_control_starts_at_its_release),
         cmocka_unit_test(late_fences_cost_nothing_either),
         cmocka_unit_test(with_fewer_images_late_fences_leave_the_oracles_rate),
         cmocka_unit_test(fewer_images_have_the_rate_that_they_can_have),
