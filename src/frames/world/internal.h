@@ -9,7 +9,7 @@
 #include "frames/world/world.h"
 
 #define NEVER TP_NEVER
-#define FRAMES 128u  /* that are remembered, a power of two */
+#define FRAMES 128u /* that are remembered, a power of two */
 #define KEPT 16u
 #define FENCES 4096u /* at the same time */
 #define MESSAGES 64u /* under way to the guest at the same time: a socket's room */
@@ -80,10 +80,11 @@ struct image {
     int64_t read_from, read_to;   /* the last scan-out of it */
     uint64_t read_frame;          /* which that showed */
     int64_t unheld;               /* since when no panel reads it, as the panel knows it */
-    unsigned uses; /* of it, from its publish until its fence signals; once the server that has
-                      the fence is gone, until the panel lets go */
-    bool torn;                    /* that scan-out is counted */
-    uint64_t frame;               /* that it has */
+    /* Of it, from its publish until its fence signals; once the server that has the fence is gone,
+     * until the panel lets go. */
+    unsigned uses;
+    bool torn;      /* that scan-out is counted */
+    uint64_t frame; /* that it has */
 };
 
 struct fence {
@@ -145,14 +146,14 @@ struct server {
     struct tp_notes_peer *peer;
     struct tp_board board;
     uint64_t serial, used_sequence, sequence;
-    uint64_t first; /* serial of this one */
+    uint64_t first;             /* serial of this one */
     bool has_commit, up, ticks; /* ticks: it has seen a refresh since */
     unsigned published;         /* in this refresh */
     bool dead;                  /* writes nothing any more */
     uint64_t commit;
     struct message messages[MESSAGES];
-    unsigned n;       /* of them */
-    int32_t sessions; /* connections so far */
+    unsigned n;          /* of them */
+    int32_t sessions;    /* connections so far */
     unsigned registered; /* of the guest's images, that it has read of this one */
     int64_t timer;
     uint64_t blank; /* its serial; 0: none */
