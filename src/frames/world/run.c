@@ -62,9 +62,9 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
         return refuse(e,
             "the panel says later than 1 s after a picture was replaced that it is over, which the "
             "server takes for never: faster refreshes, a shorter --callback, fewer late ones");
-    if (c->per_mille[TP_FAULT_SERVER_CRASH] > 0 && c->slowest_mhz == 0 && c->refresh_mhz < 50000)
+    if (c->per_mille[TP_FAULT_SERVER_CRASH] > 0 && c->refresh_mhz < 50000)
         return refuse(e,
-            "with server-crash a fixed refresh is 50 Hz or more: a server that is back within the "
+            "with server-crash the panel has 50 Hz or more: a server that is back within the "
             "refresh in which it died queues one picture more than a quarantine lasts for");
     if (tp_gate_check(&c->gate) < 0)
         return refuse(e, "the gate's mode cap needs a cap");
