@@ -215,8 +215,17 @@ static void add_ours(struct tp_buf *out, const struct tp_notes *n)
 
 static void add_mesa_commits(struct tp_buf *out, const struct tp_history *h)
 {
-    tp_buf_addf(out, "%zu of %zu %s touch%s ", h->touching, h->all,
-        plural(h->all, "commit", "commits"), plural(h->touching, "es", ""));
+    if (!h->all) {
+        tp_buf_adds(out, "None: the end of the range has no commit that its beginning lacks.\n");
+        return;
+    }
+    if (h->touching)
+        tp_buf_addf(out, "%zu of %zu %s touch%s ", h->touching, h->all,
+            plural(h->all, "commit", "commits"), plural(h->touching, "es", ""));
+    else if (h->all > 1)
+        tp_buf_addf(out, "None of the %zu commits touches ", h->all);
+    else
+        tp_buf_adds(out, "The one commit does not touch ");
     for (size_t i = 0; tp_notes_paths[i]; i++)
         tp_buf_addf(out, "%s`%s`",
             i == 0                      ? ""

@@ -110,6 +110,28 @@ static void sixty_are_listed_and_the_rest_is_counted(void **state)
     tp_buf_finish(&text);
 }
 
+static void ranges_without_such_commits_are_told_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t all;
+        const char *words;
+    } ranges[] = {
+        {0, "None: the end of the range has no commit that its beginning lacks.\n"},
+        {1, "The one commit does not touch `src/freedreno`, `src/util/u_gralloc` or "},
+        {3, "None of the 3 commits touches `src/freedreno`, `src/util/u_gralloc` or "},
+    };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        struct tp_history h = {.place = (char *)"x", .straight = true, .all = ranges[i].all};
+        struct tp_notes n = {.range_from = "a", .range_to = "b", .mesa = &h};
+        struct tp_buf text = {0};
+        tp_notes_add(&text, &n);
+        assert_non_null(strstr(tp_buf_str(&text), ranges[i].words));
+        assert_null(strstr(tp_buf_str(&text), "0 of"));
+        tp_buf_finish(&text);
+    }
+}
+
 static void the_marker_names_what_was_built_and_is_read_again(void **state)
 {
     (void)state;
@@ -154,6 +176,7 @@ int main(void)
         cmocka_unit_test(another_form_in_p_is_a_difference),
         cmocka_unit_test(one_variant_alone_is_not_compared),
         cmocka_unit_test(sixty_are_listed_and_the_rest_is_counted),
+        cmocka_unit_test(ranges_without_such_commits_are_told_in_words),
         cmocka_unit_test(the_marker_names_what_was_built_and_is_read_again),
         cmocka_unit_test(what_is_missing_is_said),
         cmocka_unit_test(a_bar_in_a_value_does_not_end_its_cell),
