@@ -71,6 +71,20 @@ RELEASES=$TP_TMP/releases.json "$release" make linux-arm64 "$TP_TMP/l" >said 2>&
 check 'Linux: exit status 0, though the last release has no mark' test $? -eq 0
 check 'Linux: its own count' test "$(<l/version)" = linux-v0.2.1
 check 'the notes say what is missing' grep -q 'does not say which Mesa' l/notes.md
+
+# With no network, the notes say what is missing and the release goes on. Mesa's git is where nothing answers.
+offline() { "$@"; }
+if unshare -rn true 2>/dev/null; then
+    offline() { unshare -rn "$@"; }
+fi
+MESA=git:https://127.0.0.1:1/mesa.git RELEASES=$TP_TMP/releases.json XDG_CACHE_HOME=$TP_TMP/cache \
+    offline "$release" make android-arm64 "$TP_TMP/off" >said 2>&1
+check 'no network: exit status 0' test $? -eq 0
+check 'no network: the release is whole' "$release" lint "$TP_TMP/off"
+check 'no network: it is said while it is made' grep -q "missing: Mesa's commits: " said
+check 'no network: and in the notes' grep -q "Mesa's commits: .*127\.0\.0\.1" off/notes.md
+check 'no network: which have the rest' grep -qF '| Toolchain | `clang 18` |' off/notes.md
+
 "$release" make linux-arm64 "$TP_TMP/pr" >said 2>&1
 check 'a preview: exit status 0, under the version of Mesa' test $? -eq 0 -a -f pr/WN-Linux-Turnip-25.0.7-b_Axxx.zip
 "$release" publish "$TP_TMP/pr" >said 2>&1
