@@ -162,12 +162,12 @@ static size_t utf8_length(const unsigned char *s)
     return n;
 }
 
-char *tp_printable(const char *text)
+static char *printable(const char *text, bool lines)
 {
     struct tp_buf out = {0};
     for (const unsigned char *s = (const unsigned char *)(text ? text : ""); *s;) {
         size_t n = utf8_length(s);
-        bool control = (*s < ' ' && *s != '\n') || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
+        bool control = (*s < ' ' && !(lines && *s == '\n')) || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
         if (n && !control)
             tp_buf_add(&out, s, n);
         else
@@ -176,4 +176,14 @@ char *tp_printable(const char *text)
         s += n ? n : 1;
     }
     return tp_buf_take(&out);
+}
+
+char *tp_printable(const char *text)
+{
+    return printable(text, true);
+}
+
+char *tp_printable_line(const char *text)
+{
+    return printable(text, false);
 }

@@ -25,6 +25,9 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
         max_bytes = (size_t)1 << 30;
     tp_buf_clear(out);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0 && (errno == EACCES || errno == EPERM))
+        return tp_fail(e, TP_STATUS_INPUT, -errno, path, "make it readable for this user",
+                       "cannot be opened: %s", strerror(errno));
     if (fd < 0)
         return tp_fail_errno(e, errno, path, "cannot be opened");
     struct stat st;

@@ -101,6 +101,9 @@ static void what_is_printable_has_no_control_characters_and_is_utf8(void **state
         assert_string_equal(got, cases[i].printable);
         free(got);
     }
+    char *line = tp_printable_line("two\nlines\x1b");
+    assert_string_equal(line, "two\\x0alines\\x1b");
+    free(line);
 }
 
 int main(void)

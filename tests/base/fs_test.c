@@ -74,6 +74,26 @@ static void only_regular_files_are_read(void **state)
     free(none);
 }
 
+static void what_may_not_be_read_need_not_be_writable(void **state)
+{
+    char *path = in(state, "closed");
+    put(path, "x");
+    assert_int_equal(chmod(path, 0), 0);
+    struct tp_buf b = {0};
+    struct tp_error e = {0};
+    bool root = geteuid() == 0;
+    if (root)
+        assert_int_equal(seteuid(65534), 0);
+    int r = tp_read_file(path, 0, &b, &e);
+    if (root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(r, -EACCES);
+    assert_int_equal(e.status, TP_STATUS_INPUT);
+    assert_string_equal(e.todo, "make it readable for this user");
+    tp_buf_finish(&b);
+    free(path);
+}
+
 static void writing_replaces_a_file_and_keeps_its_mode(void **state)
 {
     char *path = in(state, "f");
@@ -497,6 +517,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         in_folder(a_file_of_the_limit_is_read_and_one_byte_more_is_refused),
         in_folder(only_regular_files_are_read),
+        in_folder(what_may_not_be_read_need_not_be_writable),
         in_folder(writing_replaces_a_file_and_keeps_its_mode),
         in_folder(writing_through_a_link_keeps_the_link),
         in_folder(a_device_is_written_into_not_replaced),
