@@ -35,7 +35,7 @@ static void print_help(FILE *out)
 
 static void print_error(const char *command, const struct tp_error *e)
 {
-    char *where = tp_printable(e->where), *what = tp_printable(e->what);
+    char *where = tp_printable_line(e->where), *what = tp_printable(e->what);
     fprintf(stderr, "turnpike %s: %s%s%s\n", command, where, *where ? ": " : "", what);
     free(where);
     free(what);
@@ -87,6 +87,19 @@ static const char *short_options(const struct tp_command *cmd)
     return ":h";
 }
 
+/* Of a word of letters, -abc, getopt names the place behind only once it has read them all. */
+static void no_option(const struct tp_command *cmd, int argc, char **argv)
+{
+    const char *word = argv[optind - 1];
+    if (optopt && optind < argc && argv[optind][0] == '-' && strchr(argv[optind], optopt))
+        word = argv[optind];
+    bool file = word[0] == '-' && word[1] != '-' && word[1] && word[2];
+    char *shown = tp_printable_line(word);
+    tp_cli_usage(cmd, "there is no option '%s'%s%s", shown,
+                 file ? "; a file of that name is ./" : "", file ? shown : "");
+    free(shown);
+}
+
 int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
 {
     opterr = 0;
@@ -101,7 +114,7 @@ int tp_cli_option(const struct tp_command *cmd, int argc, char **argv)
         return '?';
     }
     if (val == '?')
-        tp_cli_usage(cmd, "there is no option '%s'", argv[optind - 1]);
+        no_option(cmd, argc, argv);
     if (val != -1 && val != '?' && takes_value(cmd, val) && optarg == argv[optind - 1] &&
         !strncmp(optarg, "--", 2)) {
         /* as in --json -- true: --json=--x is the way to mean it */

@@ -19,7 +19,9 @@ static int sign(const char *file, const char *key, int fd, struct tp_error *e)
     tp_minisign_secret_free(secret);
     if (r)
         return r;
-    printf("%s.minisig\n  by the key %s\n", file, id);
+    char *shown = tp_printable_line(file);
+    printf("%s.minisig\n  by the key %s\n", shown, id);
+    free(shown);
     return tp_cli_flush(e);
 }
 

@@ -27,16 +27,18 @@ static int say(const char *file, const struct tp_minisign_signature *s, struct t
     char *name = field(s->trusted, "file:"), *spaced = tp_strdup(s->trusted);
     for (char *c = spaced; *c; c++)
         *c = *c == '\t' ? ' ' : *c;
-    char *comment = tp_printable(spaced), *shown = tp_printable(file);
+    char *comment = tp_printable_line(spaced), *shown = tp_printable_line(file);
     printf("%s is as it was signed\n  by the key %s%s\n  comment: %s\n", shown, id,
            s->hashed ? "" : " (in minisign's older form)", comment);
     const char *slash = strrchr(file, '/');
-    if (name && strcmp(name, slash ? slash + 1 : file)) {
-        char *old = tp_printable(name);
+    char *now = tp_printable_line(slash ? slash + 1 : file);
+    if (name && strcmp(name, now)) {
+        char *old = tp_printable_line(name);
         fprintf(stderr, "turnpike verify: note: it was signed under the name %s; is it the version that "
                 "you expect?\n", old);
         free(old);
     }
+    free(now);
     free(shown);
     free(comment);
     free(spaced);

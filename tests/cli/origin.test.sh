@@ -38,6 +38,15 @@ mkdir sub
 cp driver.zip driver.zip.minisig sub
 check 'verify: in another folder' "$TURNPIKE" verify sub/driver.zip --pub open.pub
 
+odd=$'two\nlines.zip'
+cp driver.zip "$odd"
+"$TURNPIKE" sign "$odd" --key open.key >said
+check 'sign: a name with a line end makes no line' test "$(wc -l <said)" -eq 2
+"$TURNPIKE" verify "$odd" --pub open.pub >said 2>err
+check 'verify: it holds' test $? -eq 0
+check 'verify: its name makes no line either' test "$(wc -l <said)" -eq 3
+check 'verify: and is its name' test ! -s err
+
 minisign -S -s open.key -m driver.zip -t 'as released' -c 'a comment' >/dev/null
 "$TURNPIKE" verify driver.zip --pub open.pub >said
 check "minisign's signature is verified" test $? -eq 0

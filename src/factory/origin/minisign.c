@@ -69,7 +69,7 @@ int tp_minisign_sign(const struct tp_minisign_secret *secret, const char *path, 
     crypto_sign_detached(bytes + 10, NULL, hash, sizeof hash, secret->key);
 
     const char *slash = strrchr(path, '/');
-    char *name = tp_printable(slash ? slash + 1 : path);
+    char *name = tp_printable_line(slash ? slash + 1 : path);
     for (char *s = name; *s; s++) { /* the one control character that is printable there */
         if (*s == '\n')
             *s = '?';
