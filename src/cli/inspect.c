@@ -8,8 +8,7 @@
 #include "cli/cli.h"
 #include "cli/inspection.h"
 #include "cli/parse.h"
-
-enum { MAX_API = 999 };
+#include "factory/inspect/bionic.h"
 
 struct arguments {
     const char *json;
@@ -47,9 +46,10 @@ static int parse(int argc, char **argv, struct arguments *a)
         const char *at = optarg;
         if (c == 'i' && parse_importer(optarg, a))
             return TP_STATUS_INPUT;
-        if (c == 'a' && (!tp_parse_number(&at, MAX_API, &api) || *at || !api))
-            return tp_cli_usage(
-                cmd, "--api is Android's API level, 29 for Android 10, not '%s'", optarg);
+        if (c == 'a' && (!tp_parse_number(&at, TP_API_LAST, &api) || *at || api < TP_API_FIRST))
+            return tp_cli_usage(cmd,
+                "--api is Android's API level, %d to %d (29 is Android 10), not '%s'", TP_API_FIRST,
+                TP_API_LAST, optarg);
         if (c == 'a')
             a->api = (int)api;
         else if (c == 'j')
@@ -68,7 +68,7 @@ static void ask(const struct arguments *a, struct tp_cli_inspection *i)
     while (tp_importers[n].name)
         n++;
     i->answers = tp_calloc(n, sizeof *i->answers);
-    bool taken = true;
+    bool taken = true, some = false;
     for (size_t k = 0; k < n; k++) {
         const struct tp_importer *importer = &tp_importers[k];
         if (a->importer ? a->importer != importer
@@ -79,8 +79,11 @@ static void ask(const struct arguments *a, struct tp_cli_inspection *i)
         answer->outcome =
             tp_importer_ask(importer, &i->found.contents, &i->found.findings, a->api, &answer->why);
         taken = taken && answer->outcome == TP_OUTCOME_TAKES;
+        some = some || answer->outcome == TP_OUTCOME_TAKES;
     }
-    i->ok = !tp_findings_count(&i->found.findings, TP_SEVERITY_ERROR) &&
+    /* A library alone is for nobody's importer. */
+    i->taken = some || i->found.contents.kind == TP_KIND_DRIVER;
+    i->ok = !tp_findings_count(&i->found.findings, TP_SEVERITY_ERROR) && i->taken &&
         (taken || !(a->all || a->importer));
 }
 

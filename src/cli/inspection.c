@@ -50,7 +50,7 @@ json_t *tp_cli_inspection_json(const struct tp_cli_inspection *i)
             json_pack("{s:s, s:b, s:s, s:s}", "name", i->answers[k].importer->name, "accepts",
                 i->answers[k].outcome == TP_OUTCOME_TAKES, "outcome",
                 tp_outcome_name(i->answers[k].outcome), "why", i->answers[k].why));
-    char *file = tp_printable(i->file);
+    char *file = tp_printable_line(i->file);
     json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s}", "file",
         file, "ok", i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "more", left_out(f),
         "importers", importers, "patches", patch_ids(&c->facts), "min_api", min_api(c), "name",
@@ -102,15 +102,22 @@ static void print_verdict(const struct tp_cli_inspection *i, bool colours)
 {
     const struct tp_findings *f = &i->found.findings;
     size_t errors = tp_findings_count(f, TP_SEVERITY_ERROR);
-    size_t warnings = tp_findings_count(f, TP_SEVERITY_WARNING) - errors, refused = 0;
-    for (size_t k = 0; k < i->n_answers; k++)
+    size_t warnings = tp_findings_count(f, TP_SEVERITY_WARNING) - errors, refused = 0, unknown = 0;
+    for (size_t k = 0; k < i->n_answers; k++) {
+        unknown += i->answers[k].outcome == TP_OUTCOME_UNKNOWN;
         refused += i->answers[k].outcome != TP_OUTCOME_TAKES;
-    char *file = tp_printable(i->file);
+    }
+    refused -= unknown;
+    char *file = tp_printable_line(i->file);
     printf("%s: ", file);
     free(file);
-    if (errors)
+    if (errors && errors == f->count[TP_RULE_FILE_TOO_LARGE])
+        printf("%snot looked into, for it is too large%s", on(colours, BAD), off(colours));
+    else if (errors)
         printf("%s%zu thing%s wrong with it%s", on(colours, BAD), errors,
             errors == 1 ? " is" : "s are", off(colours));
+    else if (!i->taken)
+        printf("%sof no use to any app%s", on(colours, BAD), off(colours));
     else if (!i->ok)
         printf("%snot every app asked takes it%s", on(colours, BAD), off(colours));
     else if (warnings)
@@ -118,11 +125,13 @@ static void print_verdict(const struct tp_cli_inspection *i, bool colours)
             warnings == 1 ? "" : "s", off(colours));
     else
         printf("%sgood%s", on(colours, GOOD), off(colours));
-    if (i->n_answers && !refused)
+    if (i->n_answers && !refused && !unknown)
         printf(
             ": %s takes it", i->n_answers == 1 ? i->answers[0].importer->title : "every app asked");
     else if (refused)
         printf(": not taken by %zu of %zu apps asked", refused, i->n_answers);
+    if (unknown)
+        printf("%s not known of %zu of %zu apps asked", refused ? "," : ":", unknown, i->n_answers);
     putchar('\n');
 }
 
@@ -130,7 +139,7 @@ static void print_facts(const struct tp_contents *c)
 {
     const char *name = tp_json_text(c->meta, "name"),
                *version = tp_json_text(c->meta, "driverVersion");
-    char *words = tp_printable(name), *number = tp_printable(version);
+    char *words = tp_printable_line(name), *number = tp_printable_line(version);
     printf("  %s", tp_kind_words(c->kind));
     if (*words)
         printf(": \"%s\"%s%s", words, *number ? ", driver version " : "", number);
@@ -183,6 +192,7 @@ static void print_importers(const struct tp_cli_inspection *i, bool colours)
         [TP_OUTCOME_TAKES] = {GOOD, "yes"},
         [TP_OUTCOME_REFUSES] = {BAD, "refuses"},
         [TP_OUTCOME_NOTHING] = {BAD, "does nothing"},
+        [TP_OUTCOME_UNKNOWN] = {WARNING, "not known"},
         [TP_OUTCOME_SYSTEM] = {BAD, "in vain"},
     };
     if (i->n_answers)

@@ -20,6 +20,7 @@ struct tp_cli_inspection {
     struct tp_inspection found;
     struct tp_cli_answer *answers;
     size_t n_answers;
+    bool taken; /* some app of those asked takes it, or what is said of it is not about importing */
     bool ok;
 };
 

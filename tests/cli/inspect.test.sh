@@ -57,6 +57,20 @@ check 'of one name eight are listed, and the others counted' json_holds '([.find
 inspect 1 path.zip
 check 'no control character reaches the terminal' test -z "$(grep -a $'\33' said)"
 check 'each finding says what to do' test "$(grep -c 'what to do:' said)" -ge "$(grep -cE '^  (error|warning|note) ' said)"
+inspect 1 forged.zip
+check 'a name makes no line of its own' test -z "$(grep '^  gamenative   yes' said)"
+inspect 1 --json - host.zip
+check 'what no app takes is not good' json_holds '.ok == false and ([.importers[].accepts]|any|not) and
+    ([.findings[]|select(.severity == "error")] == [])' said
+inspect 1 host.zip
+check 'and the verdict says so' grep -q '^host.zip: of no use to any app: not taken by 12 of 12' said
+inspect 1 --json - unread.zip
+check 'what is not looked into is not good' json_holds '.ok == false and ([.importers[].outcome]|unique) == ["not-known"]' said
+inspect 1 unread.zip
+check 'and the verdict says so, too' grep -q '^unread.zip: not looked into.*: not known of 12 of 12' said
+cp android.zip ./-dash.zip
+inspect 2 -dash.zip
+check 'a file that looks like an option' grep -qF "no option '-dash.zip'; a file of that name is ./-dash.zip" err
 inspect 1 --json - cut.zip
 check 'a file that is cut off: one finding' json_holds '[.findings[].id] == ["zip-truncated"]' said
 inspect 0 --json - libvulkan_freedreno.so
@@ -72,6 +86,8 @@ inspect 2
 inspect 2 --importer no-such-app android.zip
 check 'the importers are listed' grep -q 'adrenotools, gamenative, winlator' err
 inspect 2 --api Q android.zip
+inspect 2 --api 99 android.zip
+check 'the levels are named' grep -q '21 to 36' err
 inspect 2 --json android.zip android.zip
 check 'an archive is not written over' unzip -tqq android.zip
 inspect 0 --json report.json android.zip
@@ -89,6 +105,7 @@ check 'none where NO_COLOR is set' test -z "$(NO_COLOR=1 TERM=xterm script -qec 
 truncate -s 97M large.zip
 truncate -s 300M larger.zip
 inspect 1 --json - large.zip
+check 'nothing is known of it' json_holds '([.importers[].outcome]|unique) == ["not-known"]' said
 check 'a file that is too large' json_holds '.kind == "too-large" and [.findings[].id] == ["file-too-large"]' said
 for file in bomb.zip many.zip long-names.zip overlap.zip largest.zip libraries.zip large.zip larger.zip; do
     check "$file: 5 s and 256 MiB at most" "$tool" measure 5 256 "$TURNPIKE" inspect --json report.json "$file"

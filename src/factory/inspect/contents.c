@@ -19,9 +19,10 @@ static bool read_library(struct tp_contents *c, const struct tp_library_file *li
         c->budget_bytes -= e->size_bytes;
         return tp_zip_view_read(e, TP_LIBRARY_MAX_BYTES, out) == 0;
     }
+    c->libraries[lib - c->libraries].unread = true;
     if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
-        tp_findings_add_as(f, TP_RULE_FILE_TOO_LARGE, TP_SEVERITY_WARNING, lib->name, NULL,
-            "it unpacks to %llu MiB", (unsigned long long)(e->size_bytes >> 20));
+        tp_findings_add(f, TP_RULE_FILE_TOO_LARGE, lib->name, NULL, "it unpacks to %llu MiB",
+            (unsigned long long)(e->size_bytes >> 20));
     return false;
 }
 
@@ -47,7 +48,7 @@ static char *base_name(const struct tp_zip_entry *e)
     const char *slash = memrchr(e->name, '/', e->name_len);
     size_t skip = slash ? (size_t)(slash - e->name) + 1 : 0;
     char *name = tp_strndup(e->name + skip, e->name_len - skip);
-    char *text = tp_printable(name);
+    char *text = tp_printable_line(name);
     free(name);
     return text;
 }
@@ -189,6 +190,7 @@ static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
         .min_api = ask->api ? ask->api
             : declared > 0  ? declared
                             : 0,
+        .phone = ask->api > 0,
         .library_name = c->driver_named ? c->driver->name : NULL,
         .variant = variant_of(c->meta),
         .driver_version = ours ? version : NULL,
@@ -219,6 +221,7 @@ static void check_companions(
                 .min_api = ask->api ? ask->api
                     : declared > 0  ? declared
                                     : 0,
+                .phone = ask->api > 0,
                 .companion = true,
                 .siblings = siblings,
                 .n_siblings = c->n_libraries,
@@ -286,6 +289,19 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
     check_companions(c, ask, f);
 }
 
+/* Of an archive without a driver the importers read meta.json all the same. That it is without one
+ * is the finding; what else is wrong would hide it. */
+static void read_meta_alone(struct tp_contents *c)
+{
+    struct tp_findings aside = {0};
+    struct tp_zip_bytes text = {0};
+    find_meta(c);
+    if (c->meta_entry && !tp_zip_view_read(c->meta_entry, 16 * TP_META_MAX_BYTES, &text))
+        c->meta = tp_meta_check(text.data, text.len, false, 0, &aside);
+    tp_zip_bytes_finish(&text);
+    tp_findings_finish(&aside);
+}
+
 /* The kinds that hold no driver for apps end here. */
 static bool holds_driver(struct tp_contents *c, struct tp_findings *f)
 {
@@ -312,8 +328,10 @@ void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
         c->kind = TP_KIND_DAMAGED;
         return;
     }
-    if (!holds_driver(c, f))
+    if (!holds_driver(c, f)) {
+        read_meta_alone(c);
         return;
+    }
     list_libraries(c);
     find_meta(c);
     struct tp_zip_bytes text = {0};
@@ -337,7 +355,7 @@ void tp_contents_read_library(struct tp_contents *c, const void *data, size_t le
 {
     c->kind = TP_KIND_DRIVER;
     c->libraries = tp_calloc(1, sizeof *c->libraries);
-    c->libraries[0].name = tp_printable(ask->file_name);
+    c->libraries[0].name = tp_printable_line(ask->file_name);
     c->n_libraries = 1;
     c->driver = &c->libraries[0];
     identify(&c->libraries[0], data, len);
@@ -346,6 +364,7 @@ void tp_contents_read_library(struct tp_contents *c, const void *data, size_t le
         .platform = c->platform,
         .machine = c->platform == TP_PLATFORM_LINUX ? c->driver->machine : 0,
         .min_api = ask->api,
+        .phone = ask->api > 0,
     };
     tp_findings_add(f, TP_RULE_KIND_BARE, NULL, NULL, "it is a library without an archive");
     tp_elf_check_memory(data, len, c->driver->name, &elf, f, &c->facts);

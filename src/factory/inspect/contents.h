@@ -18,6 +18,7 @@ struct tp_library_file {
     char *name; /* without folders */
     enum tp_abi abi;
     uint16_t machine; /* EM_…; 0: no ELF file that can be read */
+    bool unread;      /* it is too large to be looked into: nothing is known of it */
 };
 
 /* {0} before tp_contents_read; tp_contents_finish after it. Read-only for others. */

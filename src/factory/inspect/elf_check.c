@@ -26,6 +26,16 @@ bool tp_elf_declares_below(const struct tp_elf_run *run, int api)
     return run->ask->min_api && run->ask->min_api < api;
 }
 
+const char *tp_elf_who_declares(const struct tp_elf_run *run)
+{
+    return run->ask->phone ? "the phone has API" : "minApi declares";
+}
+
+const char *tp_elf_api_fix(const struct tp_elf_run *run)
+{
+    return run->ask->phone ? "take a driver that is built for this phone's Android" : NULL;
+}
+
 /* turnpike's own drivers for a computer say so in their note. */
 static bool is_for_a_computer(const json_t *note, const struct tp_elf_ask *ask)
 {

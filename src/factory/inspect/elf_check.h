@@ -18,6 +18,7 @@ struct tp_elf_ask {
     enum tp_platform platform;
     uint16_t machine;         /* EM_…; 0: AArch64, or, for a driver made for proofs, any */
     int min_api;              /* as declared; 0: not declared, nothing is held against it */
+    bool phone;               /* min_api is the level of the phone that is asked about */
     const char *library_name; /* meta.json's libraryName; NULL: not compared with the SONAME */
     char variant;             /* 'b', 'p'; 0: not said, the note's own is taken */
     /* To hold the note against; NULL: not compared. */

@@ -110,7 +110,8 @@ static bool check_libc(struct tp_elf_run *run)
     else if (!run->bionic && bionic)
         fault = "it is built against Android's C library (libc.so): glibc's loader refuses it";
     else if (!bionic && !glibc && !run->ask->companion)
-        fault = "it names no C library: WinNative wants exactly one of libc.so and libc.so.6";
+        fault = "it names no C library: WinNative refuses it, for it wants exactly one of libc.so and "
+                "libc.so.6";
     if (fault && glibc && *run->facts->glibc)
         tp_findings_add(run->findings, TP_RULE_ELF_LIBC, elf->where, NULL, "%s (GLIBC_%s)", fault,
                         run->facts->glibc);
@@ -131,10 +132,12 @@ static void check_library(struct tp_elf_run *run, const char *name)
         if (tp_elf_declares_below(run, known.since))
             tp_findings_add(
                 run->findings, TP_RULE_ELF_NEEDED, where,
-                "declare the higher minApi, or open it at run time (dlopen)",
-                "it needs %s, which %s (API %d) is the first to have, and minApi declares %d: "
+                run->ask->phone ? tp_elf_api_fix(run)
+                                : "declare the higher minApi, or open it at run time (dlopen)",
+                "it needs %s, which %s (API %d) is the first to have, and %s %d: "
                 "older ones refuse the driver",
-                name, tp_android_name(known.since), known.since, run->ask->min_api);
+                name, tp_android_name(known.since), known.since, tp_elf_who_declares(run),
+                run->ask->min_api);
         tp_elf_needs_api(run, known.since, name);
         break;
     case TP_LIBRARY_VENDOR:
@@ -278,10 +281,11 @@ static void report_symbols(struct tp_elf_run *run, struct gathered *g)
     const char *where = run->elf->where;
     if (g->late.n)
         tp_findings_add(
-            f, TP_RULE_ELF_API, where, NULL,
-            "it needs %s, and minApi declares %d: on %s (API %d) the linker refuses the driver, "
+            f, TP_RULE_ELF_API, where, tp_elf_api_fix(run),
+            "it needs %s, and %s %d: on %s (API %d) the linker refuses the driver, "
             "and apps use the phone's own without a word",
-            named_text(&g->late), run->ask->min_api, tp_android_name(g->late_since - 1),
+            named_text(&g->late), tp_elf_who_declares(run), run->ask->min_api,
+            tp_android_name(g->late_since - 1),
             g->late_since - 1);
     if (g->gone.n)
         tp_findings_add(f, TP_RULE_ELF_SYMBOL, where,

@@ -125,9 +125,9 @@ static void check_tls(struct tp_elf_run *run)
         return;
     }
     if (run->facts->native_tls && tp_elf_declares_below(run, 29))
-        tp_findings_add(run->findings, TP_RULE_ELF_TLS, elf->where, NULL,
-                        "it has native thread-local storage, and minApi declares %d",
-                        run->ask->min_api);
+        tp_findings_add(run->findings, TP_RULE_ELF_TLS, elf->where, tp_elf_api_fix(run),
+                        "it has native thread-local storage, and %s %d",
+                        tp_elf_who_declares(run), run->ask->min_api);
 }
 
 static void check_relr(struct tp_elf_run *run)
@@ -142,11 +142,11 @@ static void check_relr(struct tp_elf_run *run)
                               : "packed relocations (DT_ANDROID_RELR)");
     if (tp_elf_declares_below(run, api))
         tp_findings_add(
-            run->findings, TP_RULE_ELF_RELR, run->elf->where, NULL,
+            run->findings, TP_RULE_ELF_RELR, run->elf->where, tp_elf_api_fix(run),
             "its relative relocations are packed with %s, which %s (API %d) is the first to "
-            "read, and minApi declares %d: older ones load it without them and crash",
+            "read, and %s %d: older ones load it without them and crash",
             official ? "the official tag (DT_RELR)" : "Android's own tag (DT_ANDROID_RELR)",
-            tp_android_name(api), api, run->ask->min_api);
+            tp_android_name(api), api, tp_elf_who_declares(run), run->ask->min_api);
 }
 
 static void check_forms(struct tp_elf_run *run)
@@ -163,19 +163,19 @@ static void check_forms(struct tp_elf_run *run)
         tp_elf_needs_api(run, 23, "packed relocations (DT_ANDROID_RELA)");
         if (tp_elf_declares_below(run, 23))
             tp_findings_add(
-                run->findings, TP_RULE_ELF_RELOCATIONS, run->elf->where, NULL,
+                run->findings, TP_RULE_ELF_RELOCATIONS, run->elf->where, tp_elf_api_fix(run),
                 "its relocations are packed (DT_ANDROID_RELA), which Android 6 (API 23) is "
-                "the first to read, and minApi declares %d",
-                run->ask->min_api);
+                "the first to read, and %s %d",
+                tp_elf_who_declares(run), run->ask->min_api);
     }
     if (!has(run, DT_HASH) && has(run, DT_GNU_HASH)) {
         tp_elf_needs_api(run, 23, "its symbol hash table (DT_GNU_HASH alone)");
         if (tp_elf_declares_below(run, 23))
             tp_findings_add(
-                run->findings, TP_RULE_ELF_HASH, run->elf->where, NULL,
+                run->findings, TP_RULE_ELF_HASH, run->elf->where, tp_elf_api_fix(run),
                 "its only symbol hash table is DT_GNU_HASH, which Android 6 (API 23) is the "
-                "first to read, and minApi declares %d",
-                run->ask->min_api);
+                "first to read, and %s %d",
+                tp_elf_who_declares(run), run->ask->min_api);
     }
     if (!has(run, DT_HASH) && !has(run, DT_GNU_HASH))
         tp_findings_add(run->findings, TP_RULE_ELF_HASH, run->elf->where, NULL,

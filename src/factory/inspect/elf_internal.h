@@ -32,5 +32,9 @@ void tp_elf_check_origin(struct tp_elf_run *run); /* build-id, debug information
 void tp_elf_needs_api(struct tp_elf_run *run, int api, const char *why);
 /* Is an API level declared that is below this one? */
 bool tp_elf_declares_below(const struct tp_elf_run *run, int api);
+/* Who says so: "minApi declares" or "the phone has API", for the number that follows. */
+const char *tp_elf_who_declares(const struct tp_elf_run *run);
+/* What to do about it; NULL, the rule's own, where the archive declares it. */
+const char *tp_elf_api_fix(const struct tp_elf_run *run);
 
 #endif

@@ -30,9 +30,9 @@ static void add(struct tp_findings *f, enum tp_rule_id id, enum tp_severity seve
     TP_PUSH(f->list, f->n, f->cap) = (struct tp_finding){
         .rule = id,
         .severity = severity,
-        .where = tp_printable(where ? where : ""),
-        .text = tp_printable(text),
-        .fix = tp_printable(fix ? fix : rule->fix),
+        .where = tp_printable_line(where ? where : ""),
+        .text = tp_printable_line(text),
+        .fix = tp_printable_line(fix ? fix : rule->fix),
     };
     free(text);
 }

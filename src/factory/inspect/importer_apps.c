@@ -107,6 +107,8 @@ enum tp_outcome importer_winnative(struct tp_asked *a)
     size_t n = strlen(library);
     if (n < 3 || strcmp(library + n - 3, ".so") != 0 || !importer_on_top(a, library))
         return importer_answer(a, TP_OUTCOME_REFUSES, "libraryName is no .so in the archive");
+    if (importer_unread(a))
+        return importer_unread_answer(a);
     const struct tp_library_file *driver = a->c->driver;
     if (!driver || driver->machine != EM_AARCH64 || importer_has(a, TP_RULE_ELF_TYPE) ||
         driver->abi == TP_ABI_NONE)
@@ -304,6 +306,8 @@ enum tp_outcome importer_vita3k(struct tp_asked *a)
         return o;
     }
     const char *broken = importer_load_fault(a, false);
+    if (!broken && importer_unread(a))
+        return importer_unread_answer(a);
     if (broken)
         return importer_answer(a, TP_OUTCOME_SYSTEM,
             "imports it, but it does not load (%s): the phone's own driver "

@@ -136,15 +136,35 @@ const char *importer_load_fault(const struct tp_asked *a, bool in_linux)
         return "it is for Linux, with glibc";
     for (size_t i = 0; i < a->f->n; i++) {
         const struct tp_finding *found = &a->f->list[i];
-        bool fatal = false;
+        /* Without a C library's name Android loads it: its programs have theirs loaded already. */
+        bool fatal = false,
+             nameless = found->rule == TP_RULE_ELF_LIBC && !in_linux && driver &&
+            driver->abi == TP_ABI_NONE && !*a->c->facts.glibc &&
+            !strcmp(found->where, driver->name);
         for (size_t k = 0; k < sizeof always / sizeof *always; k++)
-            fatal = fatal || found->rule == always[k];
+            fatal = fatal || (found->rule == always[k] && !nameless);
         for (size_t k = 0; a->api && k < sizeof by_api / sizeof *by_api; k++)
             fatal = fatal || found->rule == by_api[k];
         if (fatal && found->severity == TP_SEVERITY_ERROR)
             return tp_rule_of(found->rule)->id;
     }
     return NULL;
+}
+
+const struct tp_library_file *importer_unread(const struct tp_asked *a)
+{
+    for (size_t i = 0; i < a->c->n_libraries; i++) {
+        if (a->c->libraries[i].unread)
+            return &a->c->libraries[i];
+    }
+    return NULL;
+}
+
+enum tp_outcome importer_unread_answer(struct tp_asked *a)
+{
+    return importer_answer(a, TP_OUTCOME_UNKNOWN,
+        "whether it loads is not known: %.80s is too large to be looked into here",
+        importer_unread(a)->name);
 }
 
 enum tp_outcome importer_load(struct tp_asked *a, const char *then)
@@ -160,6 +180,8 @@ enum tp_outcome importer_load(struct tp_asked *a, const char *then)
             "driver runs in its place, without a word",
             library);
     const char *fault = importer_load_fault(a, false);
+    if (!fault && importer_unread(a))
+        return importer_unread_answer(a);
     if (fault)
         return importer_answer(a, TP_OUTCOME_SYSTEM,
             "imports it, but it does not load (%s): the phone's own driver "
@@ -200,17 +222,24 @@ enum tp_outcome tp_importer_ask(const struct tp_importer *importer, const struct
 {
     struct tp_asked a = {.c = c, .f = findings, .api = api};
     enum tp_outcome o;
-    if (c->kind == TP_KIND_UNKNOWN || c->kind == TP_KIND_TOO_LARGE)
-        o = importer_answer(&a, TP_OUTCOME_REFUSES, "%s",
-            c->kind == TP_KIND_UNKNOWN ? "it is no zip" : "it is not looked into");
+    if (c->kind == TP_KIND_UNKNOWN)
+        o = importer_answer(&a, TP_OUTCOME_REFUSES, "it is no zip");
+    else if (c->kind == TP_KIND_TOO_LARGE)
+        o = importer_answer(&a, TP_OUTCOME_UNKNOWN, "the file is too large to be looked into here");
     else
         o = importer->ask(&a);
-    *why = tp_printable(a.why);
+    *why = tp_printable_line(a.why);
     return o;
 }
 
 const char *tp_outcome_name(enum tp_outcome outcome)
 {
-    static const char *const names[] = {"takes", "refuses", "nothing", "system-driver"};
+    static const char *const names[] = {
+        [TP_OUTCOME_TAKES] = "takes",
+        [TP_OUTCOME_REFUSES] = "refuses",
+        [TP_OUTCOME_NOTHING] = "nothing",
+        [TP_OUTCOME_UNKNOWN] = "not-known",
+        [TP_OUTCOME_SYSTEM] = "system-driver",
+    };
     return names[outcome];
 }

@@ -8,6 +8,7 @@ enum tp_outcome {
     TP_OUTCOME_TAKES,   /* it is imported, and this driver is the one that runs */
     TP_OUTCOME_REFUSES, /* the app says no */
     TP_OUTCOME_NOTHING, /* the app does nothing, and says nothing */
+    TP_OUTCOME_UNKNOWN, /* what it depends on is too large to be looked into */
     TP_OUTCOME_SYSTEM,  /* it is imported, and the phone's own driver runs silently in its place */
 };
 
@@ -35,7 +36,7 @@ bool tp_importer_applies(const struct tp_importer *importer, const struct tp_con
  */
 enum tp_outcome tp_importer_ask(const struct tp_importer *importer, const struct tp_contents *c,
     const struct tp_findings *findings, int api, char **why);
-/* "takes", "refuses", "nothing", "system-driver". */
+/* "takes", "refuses", "nothing", "not-known", "system-driver". */
 const char *tp_outcome_name(enum tp_outcome outcome);
 
 #endif

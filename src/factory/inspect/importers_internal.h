@@ -27,6 +27,9 @@ const char *importer_stream_fault(const struct tp_asked *a);
 /* What keeps the driver from being loaded by Android's linker (or WinNative's Linux); NULL:
  * nothing. */
 const char *importer_load_fault(const struct tp_asked *a, bool in_linux);
+/* A library that is too large to be looked into; NULL: there is none. */
+const struct tp_library_file *importer_unread(const struct tp_asked *a);
+enum tp_outcome importer_unread_answer(struct tp_asked *a);
 /* The entry of that very name; NULL: there is none. */
 const struct tp_zip_entry *importer_on_top(const struct tp_asked *a, const char *name);
 bool importer_in_folders(const struct tp_asked *a);

@@ -65,20 +65,23 @@ const char *tp_kind_guess(const void *bytes, size_t len)
 enum tp_kind tp_kind_of_entries(const struct tp_zip_view *zip)
 {
     size_t libraries = 0, archives = 0;
-    bool module = false, vendor = false;
+    bool module = false, vendor = false, meta = false, on_top = false;
     for (size_t i = 0; i < zip->n; i++) {
         const struct tp_zip_entry *e = &zip->entries[i];
         if (e->folder)
             continue;
         module = module || tp_zip_name_is(e, "module.prop") ||
             tp_zip_name_is(e, "META-INF/com/google/android/update-binary");
+        meta = meta || tp_zip_name_is(e, "meta.json");
         libraries += tp_zip_name_ends(e, ".so");
+        on_top = on_top || (tp_zip_name_ends(e, ".so") && !memchr(e->name, '/', e->name_len));
         archives += tp_zip_name_ends(e, ".zip") || tp_zip_name_ends(e, ".adpkg");
         /* Names of Qualcomm's libraries, which blob-patcher.py begins with "not". */
         vendor = vendor || tp_zip_name_ends(e, "gsl.so") || tp_zip_name_ends(e, "llvm-qgl.so") ||
             tp_zip_name_ends(e, "llvm-glnext.so") || tp_zip_name_ends(e, "adreno_utils.so");
     }
-    if (module)
+    /* With an archive's two files on top, apps see nothing of the module. */
+    if (module && !(meta && on_top))
         return TP_KIND_MODULE;
     if (!libraries)
         return archives ? TP_KIND_NESTED : TP_KIND_NO_DRIVER;

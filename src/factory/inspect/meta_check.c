@@ -119,7 +119,11 @@ static void check_api(const json_t *meta, int api, struct tp_findings *f)
     int min = tp_meta_number(meta, "minApi", -2);
     if (min == -2)
         return;
-    if (min < TP_API_FIRST)
+    const json_t *v = json_object_get(meta, "minApi");
+    if (min < 0 && json_is_integer(v) && json_integer_value(v) > 0)
+        tp_findings_add(f, TP_RULE_META_API, META, NULL,
+            "its minApi is larger than readers' whole numbers are: they fail on it");
+    else if (min < TP_API_FIRST)
         tp_findings_add_as(f, TP_RULE_META_API, min < 1 ? TP_SEVERITY_ERROR : TP_SEVERITY_WARNING,
             META, NULL, "its minApi is %d, and 64-bit Android began with %d", min, TP_API_FIRST);
     else if (min > TP_API_LAST)
@@ -200,6 +204,56 @@ static void check_adpkg(const json_t *meta, struct tp_findings *f)
     }
 }
 
+/* The number of an escape, \uXXXX, at the beginning of a text; -1: there is none. */
+static int escaped(const char *text)
+{
+    int code = 0;
+    if (text[0] != '\\' || text[1] != 'u')
+        return -1;
+    for (int i = 2; i < 6; i++) {
+        if (!isxdigit((unsigned char)text[i]))
+            return -1;
+        code = code << 4 | (text[i] <= '9' ? text[i] - '0' : (text[i] | 32) - 'a' + 10);
+    }
+    return code;
+}
+
+/*
+ * What JSON allows and the reader here does not, in a text of the same length that it can read: a
+ * whole number beyond 64 bits becomes one beyond 32, an escaped NUL another control character, an
+ * escaped half of a surrogate pair U+FFFD. *escape: the first escape that was changed; NULL: none.
+ */
+static char *mend(const char *text, size_t len, const char **escape)
+{
+    enum { MOST_DIGITS = 18 };
+    static const char large[] = "2147483648";
+    char *copy = tp_calloc(len + 1, 1);
+    memcpy(copy, text, len);
+    bool quoted = false;
+    *escape = NULL;
+    for (size_t i = 0; i < len; i++) {
+        size_t digits = strspn(copy + i, "0123456789");
+        if (copy[i] == '"') {
+            quoted = !quoted;
+        } else if (!quoted && digits) {
+            if (digits > MOST_DIGITS && !strchr(".eE", copy[i + digits])) {
+                memset(copy + i, ' ', digits);
+                memcpy(copy + i, large, sizeof large - 1);
+            }
+            i += digits - 1;
+        } else if (quoted && copy[i] == '\\') {
+            int code = escaped(copy + i), low = code < 0 ? -1 : escaped(copy + i + 6);
+            bool pair = code >> 10 == 0xd800 >> 10 && low >> 10 == 0xdc00 >> 10;
+            if (!pair && (!code || code >> 11 == 0xd800 >> 11)) {
+                memcpy(copy + i + 2, code ? "fffd" : "0001", 4);
+                *escape = *escape ? *escape : text + i;
+            }
+            i += pair ? 11 : 1;
+        }
+    }
+    return copy;
+}
+
 /* The strict reading, then that of lenient readers; NULL with a finding where neither reads it. */
 static json_t *parse(const char *text, size_t len, struct tp_findings *f)
 {
@@ -210,14 +264,21 @@ static json_t *parse(const char *text, size_t len, struct tp_findings *f)
         return NULL;
     }
     json_error_t e;
-    json_t *meta = json_loadb(text, len, JSON_REJECT_DUPLICATES, &e);
+    const char *escape;
+    char *mended = mend(text, len, &escape);
+    if (escape)
+        tp_findings_add_as(f, TP_RULE_META_SYNTAX, TP_SEVERITY_WARNING, META,
+            "leave the escape out", "the escape %.6s stands for no character", escape);
+    json_t *meta = json_loadb(mended, len, JSON_REJECT_DUPLICATES, &e);
     if (!meta && json_error_code(&e) == json_error_duplicate_key) {
         tp_findings_add(f, TP_RULE_META_DUPLICATE, META, NULL, "line %d: %s", e.line, e.text);
-        meta = json_loadb(text, len, 0, &e);
+        meta = json_loadb(mended, len, 0, &e);
     } else if (!meta && json_error_code(&e) == json_error_invalid_utf8) {
         tp_findings_add(f, TP_RULE_META_ENCODING, META, NULL, "line %d is not UTF-8", e.line);
+        free(mended);
         return NULL;
     }
+    free(mended);
     if (!meta)
         tp_findings_add(f, TP_RULE_META_SYNTAX, META, NULL, "line %d: %s", e.line, e.text);
     else if (!json_is_object(meta)) {

@@ -201,8 +201,8 @@ static const struct tp_rule rules[TP_RULES] = {
     },
     [TP_RULE_FILE_TOO_LARGE] = {
         "file-too-large", TP_SEVERITY_ERROR,
-        "an archive has 128 MiB at most",
-        "it is not looked into; WinNative refuses more than 128 MiB unpacked",
+        "an archive, and each library in it, has 96 MiB at most; a library alone 192 MiB",
+        "it is not looked into, and nothing is said of whether it is good",
         "strip the library (llvm-strip --strip-unneeded), and pack nothing but it and meta.json",
     },
     [TP_RULE_ZIP_TRUNCATED] = {

@@ -71,7 +71,19 @@ static const char *name_fault(const struct tp_zip_entry *e)
     return e->name[0] == '.' ? "its name begins with a dot" : NULL;
 }
 
-static void check_entry(const struct tp_zip_entry *e, bool hostile_only, struct tp_findings *f)
+/* A folder in an archive that is packed well otherwise, or the whole archive in a folder. */
+static void tell_folder(const struct tp_zip_entry *e, bool meta_on_top, struct tp_findings *f)
+{
+    char *label = tp_zip_label(e);
+    tp_findings_add(f, TP_RULE_ZIP_FOLDER, label,
+        meta_on_top ? "pack the files alone, without folders: zip -j NAME.zip meta.json LIBRARY.so"
+                    : NULL,
+        "%s", e->folder ? "it is a folder" : "it lies in a folder");
+    free(label);
+}
+
+static void check_entry(
+    const struct tp_zip_entry *e, bool hostile_only, bool meta_on_top, struct tp_findings *f)
 {
     const char *fault = path_fault(e);
     if (fault)
@@ -79,7 +91,7 @@ static void check_entry(const struct tp_zip_entry *e, bool hostile_only, struct 
     else if (!hostile_only && (fault = name_fault(e)))
         zip_tell(f, TP_RULE_ZIP_NAME, e, fault);
     else if (!hostile_only && memchr(e->name, '/', e->name_len))
-        zip_tell(f, TP_RULE_ZIP_FOLDER, e, e->folder ? "it is a folder" : "it lies in a folder");
+        tell_folder(e, meta_on_top, f);
     unsigned type = e->mode & S_IFMT;
     if (type == S_IFLNK)
         zip_tell(f, TP_RULE_ZIP_LINK, e, "it is a symbolic link");
@@ -173,8 +185,11 @@ static void check_sum(const struct tp_zip_view *z, struct tp_findings *f)
 
 void tp_zip_view_check_names(const struct tp_zip_view *z, bool hostile_only, struct tp_findings *f)
 {
+    bool meta_on_top = false;
     for (size_t i = 0; i < z->n; i++)
-        check_entry(&z->entries[i], hostile_only, f);
+        meta_on_top = meta_on_top || tp_zip_name_is(&z->entries[i], "meta.json");
+    for (size_t i = 0; i < z->n; i++)
+        check_entry(&z->entries[i], hostile_only, meta_on_top, f);
     check_twins(z, f);
     check_sum(z, f);
     if (!hostile_only && z->n > TP_ZIP_IMPORT_ENTRIES)

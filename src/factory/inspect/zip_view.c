@@ -287,7 +287,7 @@ char *tp_zip_label(const struct tp_zip_entry *e)
     char *cut = tp_strndup(e->name, e->name_len < MAX ? e->name_len : MAX);
     char *label = tp_asprintf("%s%s", cut, e->name_len > MAX ? "…" : "");
     free(cut);
-    char *text = tp_printable(label);
+    char *text = tp_printable_line(label);
     free(label);
     return text;
 }

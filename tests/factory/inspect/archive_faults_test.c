@@ -202,6 +202,10 @@ META(meta_slash_package, "\"packageVersion\"", "\"1/2\"")
 META(meta_api, "\"minApi\"", "40")
 META(meta_vendor, "\"vendor\"", "\"Me\"")
 META(meta_version, "\"driverVersion\"", "\"Vulkan 1.3\"")
+META(meta_huge_api, "\"minApi\"", "99999999999999999999")
+META(meta_nul_escape, "\"description\"", "\"a\\u0000b\"")
+META(meta_half_pair, "\"description\"", "\"\\ud83d\\ud83d\\ude00\"")
+META(meta_bad_escape, "\"description\"", "\"\\u+000\"")
 META(library_name, "\"libraryName\"", "\"vulkan.turnip.so\"")
 META(library_path, "\"libraryName\"", "\"./libvulkan_freedreno.so\"")
 META(library_ending, "\"libraryName\"", "\"libvulkan_freedreno\"")
@@ -292,6 +296,10 @@ static const struct fault faults[] = {
     {"System", meta_system_name, TP_RULE_META_NAME, "phone's own"},
     {"slash in packageVersion", meta_slash_package, TP_RULE_META_NAME, "Strato"},
     {"minApi 40", meta_api, TP_RULE_META_API, "40"},
+    {"a minApi of 20 digits", meta_huge_api, TP_RULE_META_API, "larger than"},
+    {"an escaped NUL", meta_nul_escape, TP_RULE_META_SYNTAX, "\\u0000"},
+    {"half a pair", meta_half_pair, TP_RULE_META_SYNTAX, "\\ud83d"},
+    {"no escape at all", meta_bad_escape, TP_RULE_META_SYNTAX, "line 4"},
     {"vendor", meta_vendor, TP_RULE_META_ADPKG, "\"Me\""},
     {"driverVersion", meta_version, TP_RULE_META_ADPKG, "Vulkan 1.3"},
     {"libraryName", library_name, TP_RULE_LIBRARY_NAME, "not in the archive"},
@@ -386,6 +394,32 @@ static void a_phone_s_level_is_held_against_min_api(void **state)
     (void)state;
     struct archive a = archive_android();
     assert_true(is_alone("Android 9", &a, 28, TP_RULE_META_API, "Android 9"));
+    a = archive_android();
+    elf_api(&a);
+    assert_true(is_alone("Android 10", &a, 29, TP_RULE_ELF_API, "and the phone has API 29: on"));
+}
+
+static void advice_on_folders_is_for_this_archive(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*make)(struct archive *a);
+        const char *fix;
+    } cases[] = {
+        {folder_entry, "meta.json LIBRARY.so"},
+        {own_folder, "FOLDER/*"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct archive a = archive_android();
+        struct tp_buf bytes;
+        struct tp_inspection found;
+        cases[i].make(&a);
+        inspect(&a, 0, &bytes, &found);
+        assert_int_equal(found.findings.list[0].rule, TP_RULE_ZIP_FOLDER);
+        assert_non_null(strstr(found.findings.list[0].fix, cases[i].fix));
+        tp_inspection_finish(&found);
+        tp_buf_finish(&bytes);
+    }
 }
 
 static void libraries_for_two_platforms_are_named(void **state)
@@ -461,6 +495,7 @@ int main(void)
         cmocka_unit_test(two_ends_are_named),
         cmocka_unit_test(linux_archives_are_held_against_their_own_rules),
         cmocka_unit_test(a_phone_s_level_is_held_against_min_api),
+        cmocka_unit_test(advice_on_folders_is_for_this_archive),
         cmocka_unit_test(libraries_for_two_platforms_are_named),
         cmocka_unit_test(a_library_that_is_not_looked_into_is_told),
         cmocka_unit_test(other_files_are_told_by_what_they_are),

@@ -125,6 +125,19 @@ static int make(const char *folder)
     archive_add(&a, "../\x1b[31mx", "x");
     write_out(folder, "path.zip", archive_write(&a));
     a = archive_android();
+    a.meta = archive_meta_with("\"name\"", "\"x\\n  gamenative   yes\"");
+    archive_add(&a, "x\n  gamenative   yes", "x");
+    write_out(folder, "forged.zip", archive_write(&a));
+    a = archive_android();
+    a.elf.machine = EM_X86_64;
+    a.elf.needed[0] = "libc.so.6";
+    a.elf.note = "{\"turnpike\": \"0.1.0\", \"schema\": 1, \"driver\": \"25.0.7\", \"variant\": \"b\", "
+                 "\"target\": \"host-android\", \"mesa\": \"25.0.7\", \"patches\": []}";
+    write_out(folder, "host.zip", archive_write(&a));
+    a = archive_android();
+    archive_add_zeros(&a, "libother.so", (size_t)97 << 20);
+    write_out(folder, "unread.zip", archive_write(&a));
+    a = archive_android();
     struct tp_buf cut = archive_write(&a);
     cut.len -= 30;
     write_out(folder, "cut.zip", cut);

@@ -122,6 +122,20 @@ static void unloved_name(struct archive *a)
 }
 static void glibc(struct archive *a) { a->elf = elf_linux(); }
 static void x86(struct archive *a) { a->elf.machine = EM_X86_64; }
+static void beside_module(struct archive *a) { archive_add(a, "module.prop", "id=x\n"); }
+static void meta_alone(struct archive *a) { archive_remove(a, 1); }
+static void unread(struct archive *a) { archive_add_zeros(a, "libother.so", (size_t)97 << 20); }
+static void unread_and_x86(struct archive *a)
+{
+    unread(a);
+    x86(a);
+}
+/* As Qualcomm's, whose own libraries name the C library. */
+static void no_libc(struct archive *a) { a->elf.needed[0] = "libdl.so"; }
+static void escaped_surrogate(struct archive *a)
+{
+    a->meta = archive_meta_with("\"description\"", "\"\\ud800\"");
+}
 static void nothing(struct archive *a) { (void)a; }
 
 static const struct answer {
@@ -197,6 +211,21 @@ static const struct answer {
     {glibc, "gamenative", 0, TP_OUTCOME_SYSTEM, "glibc"},
     {x86, "winnative", 0, TP_OUTCOME_REFUSES, "arm64"},
     {x86, "ppsspp", 0, TP_OUTCOME_SYSTEM, "processor"},
+    {no_libc, "gamenative", 0, TP_OUTCOME_TAKES, ""},
+    {no_libc, "winnative", 0, TP_OUTCOME_REFUSES, "libc.so.6"},
+    /* A module's file beside an archive's two is nothing to apps. */
+    {beside_module, "gamenative", 0, TP_OUTCOME_TAKES, ""},
+    {beside_module, "strato", 0, TP_OUTCOME_TAKES, ""},
+    {beside_module, "winnative", 0, TP_OUTCOME_TAKES, ""},
+    {meta_alone, "gamenative", 0, TP_OUTCOME_SYSTEM, "libvulkan_freedreno.so"},
+    {meta_alone, "strato", 0, TP_OUTCOME_SYSTEM, "libvulkan_freedreno.so"},
+    /* What is not looked into is neither taken nor refused, but for what is seen from outside. */
+    {unread, "gamenative", 0, TP_OUTCOME_UNKNOWN, "libother.so"},
+    {unread, "winnative", 0, TP_OUTCOME_UNKNOWN, "too large"},
+    {unread, "vita3k", 0, TP_OUTCOME_UNKNOWN, "too large"},
+    {unread_and_x86, "gamenative", 0, TP_OUTCOME_SYSTEM, "processor"},
+    {unread, "strato", 28, TP_OUTCOME_REFUSES, "Android 9"},
+    {escaped_surrogate, "gamenative", 0, TP_OUTCOME_TAKES, ""},
 };
 
 static void each_answers_as_its_app_does(void **state)
