@@ -198,8 +198,8 @@ const struct tp_command tp_command_inspect = {
         "  --api N          for a phone with this API level (29 is Android 10)\n"
         "  --json FILE      the report as JSON; - for standard output\n\n"
         "docs/archives.md lists every finding, and what each importer wants.\n\n"
-        "Exit status: 0 nothing is wrong, 1 something is, or an importer asked for does not take "
-        "it,\n"
+        "Exit status: 0 nothing is wrong, 1 something is, no app takes it, or one asked for does "
+        "not,\n"
         "2 wrong usage, or a file cannot be read.\n",
     .options = options,
     .run = run,
