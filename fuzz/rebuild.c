@@ -48,6 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *here = json_pack("{s:s}", "compiler", "gcc");
     struct tp_differences d = {0};
     tp_rebuild_compare_tools(receipt, here, &d);
+    tp_rebuild_compare_receipts(receipt, here, &(struct tp_rebuild_known){0}, &d);
+    tp_rebuild_compare_receipts(here, receipt, &(struct tp_rebuild_known){true, true, true}, &d);
     tp_differences_finish(&d);
     json_decref(here);
     const struct tp_spdx_file files[] = {{"meta.json", "{}", 2}, {"a.so", "x", 1}};

@@ -16,8 +16,12 @@ struct rebuild {
     struct tp_build_arguments build;
     json_t *receipt;
     struct tp_plan plan;
-    struct tp_differences before, after;
-    char *made;  /* the archive that was built */
+    struct tp_differences before, after, claims;
+    struct tp_rebuild_known known;
+    json_t *source; /* Mesa as it came in here, in the receipt's form */
+    int64_t epoch;  /* and its date, seconds */
+    char *made;     /* the archive that was built */
+    char *commit;   /* what the archive has for buildCommit, where all else is the same */
     bool equal, quiet;
 };
 
@@ -29,10 +33,25 @@ static void say(const struct rebuild *b, const char *text)
     free(clean);
 }
 
-static void say_differences(const struct rebuild *b, const struct tp_differences *d)
+/* Those that decide, the others, or both. */
+enum which { OTHERS, DECIDING, ALL };
+
+static size_t count(const struct tp_differences *d, enum which which)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < d->n; i++)
+        n += which == ALL || d->at[i].decides == (which == DECIDING);
+    return n;
+}
+
+static void say_differences(const struct rebuild *b, const struct tp_differences *d, enum which which)
 {
     for (size_t i = 0; i < d->n; i++) {
+        if (which != ALL && d->at[i].decides != (which == DECIDING))
+            continue;
         char *line = tp_asprintf("  %s: %s", d->at[i].where, d->at[i].text);
+        for (char *c = line; *c; c++) /* nothing out of a receipt begins a line */
+            *c = *c == '\n' ? ' ' : *c;
         say(b, line);
         free(line);
     }
@@ -120,7 +139,7 @@ static int look(struct rebuild *b, const struct tp_target *target, struct tp_err
                            *turnpike ? turnpike : "not told", TP_REVISION);
     if (b->before.n) {
         say(b, "What is otherwise here than it was then:");
-        say_differences(b, &b->before);
+        say_differences(b, &b->before, ALL);
     }
     if (!tp_differences_decide(&b->before))
         return 0;
@@ -132,6 +151,22 @@ static int look(struct rebuild *b, const struct tp_target *target, struct tp_err
 }
 
 /* ---- the build ---- */
+
+/* What came in, before the receipt's word is taken for what it does not say of itself. */
+static void note_source(struct rebuild *b, const struct tp_source *s)
+{
+    const struct tp_plan *p = &b->plan;
+    char *notes = tp_asprintf("%s/docs/relnotes/%s.rst", s->tree, s->version);
+    b->source = json_pack("{s:s, s:s, s:s*, s:s*}", "version", s->version, "source", s->kind, "revision",
+                          *s->revision ? s->revision : NULL, "sha256", *s->sha256 ? s->sha256 : NULL);
+    b->epoch = s->epoch;
+    b->known.same_turnpike = *p->build_commit && strcmp(TP_REVISION, "unknown") &&
+                             !strcmp(p->build_commit, TP_REVISION);
+    b->known.same_tarball = *s->sha256 && !strcmp(s->sha256, p->mesa.sha256);
+    bool same_commit = *s->revision && !strcmp(s->revision, p->mesa.revision);
+    b->known.epoch_known = b->known.same_tarball || same_commit || tp_exists(notes);
+    free(notes);
+}
 
 /* What the user gives need not say of itself what the receipt says of it: an unpacked tarball has neither
  * hash nor commit. It is taken for that; the bytes decide whether it is. */
@@ -148,6 +183,7 @@ static int on_source(void *data, struct tp_source *s, struct tp_error *e)
     tp_differences_finish(&d);
     if (r)
         return r;
+    note_source(b, s);
     free(s->kind);
     free(s->revision);
     s->kind = tp_strdup(p->mesa.kind);
@@ -176,6 +212,59 @@ static int build(struct rebuild *b, const char *spec, struct tp_error *e)
     return tp_build_job(a, e) ? (e->err ? e->err : -EIO) : 0;
 }
 
+/* ---- after ---- */
+
+/* The receipt's claims against what was built, which is the archive, but for buildCommit perhaps. */
+static int look_at_claims(struct rebuild *b, struct tp_error *e)
+{
+    char *path = tp_asprintf("%s.receipt.json", b->made);
+    json_t *is = NULL;
+    int r = tp_receipt_read(path, &is, e);
+    free(path);
+    if (r)
+        return r;
+    json_t *spec = json_object_get(json_object_get(is, "mesa"), "spec");
+    if (spec)
+        json_object_set(b->source, "spec", spec);
+    json_object_set(is, "mesa", b->source);
+    json_object_set_new(is, "source_date_epoch", json_integer(b->epoch));
+    if (b->commit) {
+        json_object_set_new(is, "build_commit", json_string(b->commit));
+        json_object_set_new(json_object_get(is, "meta"), "buildCommit", json_string(b->commit));
+        json_object_set_new(json_object_get(is, "archive"), "sha256", json_string(b->plan.archive_sha256));
+    }
+    tp_rebuild_compare_receipts(b->receipt, is, &b->known, &b->claims);
+    json_decref(is);
+    return 0;
+}
+
+static int compare(struct rebuild *b, struct tp_error *e)
+{
+    int r = tp_rebuild_compare(b->archive, b->made, &b->equal, &b->after, e);
+    if (r)
+        return r;
+    if (b->equal || tp_rebuild_only_commit(b->archive, b->made, &b->commit))
+        return look_at_claims(b, e);
+    /* a driver may hold the date with which it was built here at the receipt's word */
+    if (b->known.epoch_known && b->epoch != b->plan.epoch)
+        tp_differences_add(&b->after, true, "source_date_epoch", "is said to be %lld; it is %lld",
+                           (long long)b->plan.epoch, (long long)b->epoch);
+    return 0;
+}
+
+static void say_claims(const struct rebuild *b)
+{
+    size_t bad = count(&b->claims, DECIDING), open = count(&b->claims, OTHERS);
+    if (bad) {
+        say(b, "The receipt says what is not so:");
+        say_differences(b, &b->claims, DECIDING);
+    }
+    if (open) {
+        say(b, "What the receipt says of these can be neither proved nor disproved here:");
+        say_differences(b, &b->claims, OTHERS);
+    }
+}
+
 static json_t *differences_json(const struct tp_differences *d)
 {
     json_t *all = json_array();
@@ -191,11 +280,19 @@ static json_t *differences_json(const struct tp_differences *d)
 
 static int report(struct rebuild *b, struct tp_error *e)
 {
+    bool honest = !tp_differences_decide(&b->claims);
     if (b->equal) {
-        say(b, "The bytes agree: this archive is what its receipt says.");
+        say(b, !honest         ? "The bytes agree; the receipt does not."
+               : b->claims.n   ? "The bytes agree, and what can be checked of the receipt with them."
+                               : "The bytes agree: this archive is what its receipt says.");
     } else {
         say(b, "The bytes differ:");
-        say_differences(b, &b->after);
+        say_differences(b, &b->after, ALL);
+    }
+    if (b->commit)
+        say(b, "That is all: the driver and the rest of meta.json are the same.");
+    say_claims(b);
+    if (!b->equal && !b->commit) {
         char *hint = tp_asprintf("To look deeper: diffoscope %s %s", b->archive, b->made);
         say(b, hint);
         free(hint);
@@ -203,10 +300,11 @@ static int report(struct rebuild *b, struct tp_error *e)
     if (!b->json)
         return tp_cli_flush(e);
     char *archive = tp_printable(b->archive), *made = tp_printable(b->made);
-    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:b, s:s, s:o, s:o}", "turnpike", TP_VERSION, "schema", 1,
+    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:b, s:s, s:b, s:o, s:o, s:o}", "turnpike", TP_VERSION, "schema", 1,
                           "archive", archive, "rebuilt", made, "equal", b->equal, "sha256",
-                          b->plan.archive_sha256, "before", differences_json(&b->before), "differences",
-                          differences_json(&b->after));
+                          b->plan.archive_sha256, "only_build_commit", b->commit != NULL, "before",
+                          differences_json(&b->before), "differences", differences_json(&b->after),
+                          "receipt", differences_json(&b->claims));
     int r = tp_cli_write_json(j, b->json, e);
     json_decref(j);
     free(made);
@@ -237,7 +335,7 @@ static int work(struct rebuild *b, struct tp_error *e)
         r = tp_fail(e, TP_STATUS_FAILED, -ENOENT, b->made, NULL,
                     "was not built: the archive has another name");
     if (!r)
-        r = tp_rebuild_compare(b->archive, b->made, &b->equal, &b->after, e);
+        r = compare(b, e);
     if (!r)
         r = report(b, e);
     free(spec);
@@ -283,13 +381,16 @@ static int run(int argc, char **argv)
     if (!status && work(&b, &e))
         status = tp_cli_fail(&tp_command_rebuild, &e);
     else if (!status)
-        status = b.equal ? TP_STATUS_OK : TP_STATUS_FAILED;
+        status = b.equal && !tp_differences_decide(&b.claims) ? TP_STATUS_OK : TP_STATUS_FAILED;
     tp_cli_list_finish(&b.build.with);
     tp_cli_list_finish(&b.build.without);
     tp_differences_finish(&b.before);
     tp_differences_finish(&b.after);
+    tp_differences_finish(&b.claims);
     tp_plan_finish(&b.plan);
     json_decref(b.receipt);
+    json_decref(b.source);
+    free(b.commit);
     free(b.made);
     return status;
 }
@@ -309,7 +410,8 @@ const struct tp_command tp_command_rebuild = {
     .help = "usage: turnpike rebuild ARCHIVE [OPTIONS]\n\n"
             "Reads ARCHIVE.receipt.json, says what is otherwise here than it was then (patches, tools,\n"
             "turnpike itself), builds the same thing again and compares: the archive, the driver section\n"
-            "by section, meta.json field by field.\n\n"
+            "by section, meta.json field by field. Where the bytes agree, each field of the receipt is held\n"
+            "against what was built.\n\n"
             "  --receipt FILE  the receipt, where it is not beside the archive\n"
             "  --mesa SPEC     Mesa's source, as for build (default: what the receipt names, where that\n"
             "                  is Mesa's own git or Debian)\n"
@@ -318,8 +420,9 @@ const struct tp_command tp_command_rebuild = {
             "  --ndk DIR, --sysroot DIR, --launcher CMD, --jobs N\n"
             "                  as for build\n"
             "  --json FILE     the result as JSON; - for standard output\n\n"
-            "Exit status: 0 the bytes agree, 1 they differ, 2 wrong usage or bad input, 3 something is\n"
-            "missing here: Mesa's source, the patches, a tool.\n",
+            "Exit status: 0 the bytes agree, and the receipt says nothing that is not so; 1 they differ,\n"
+            "or it does; 2 wrong usage or bad input; 3 something is missing here: Mesa's source, the\n"
+            "patches, a tool.\n",
     .options = options,
     .run = run,
 };

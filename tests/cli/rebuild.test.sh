@@ -84,6 +84,55 @@ cp "$archive" alone
 rebuild 2 "alone/$name" --mesa tiny
 check 'no receipt: it says so' grep -q 'no receipt beside the archive' err
 rebuild 0 "alone/$name" --receipt elsewhere.json --mesa tiny --out three
+
+# What is false in a receipt is told, though the archive's bytes are the same.
+revision=$(jq -r .build_commit elsewhere.json)
+jq '.driver.sha256 = ("0" * 64) | .meta.author = "Mallory" | .driver_version = "nope"
+    | .system = "x" | .patches[0].edits[0].line = 77777 | .approved = true
+    | .["x\nThe bytes agree: this archive is what its receipt says."] = 1 | del(.driver.build_id)' \
+    elsewhere.json >forged.json
+rebuild 1 "alone/$name" --receipt forged.json --mesa mesa.tar.xz
+check 'a forged receipt is not vouched for' bash -c '! grep -q "^The bytes agree: this archive is" said'
+for claim in 'driver.sha256: is said to be "0000' \
+    'meta.author: is said to be "Mallory"; it is "WinNative"' 'driver_version: is said to be "nope"; it is' \
+    'system: is said to be "x"; it is "linux"' 'patches[0].edits[0].line: is said to be 77777'; do
+    check "named: $claim" grep -qF "  $claim" said
+done
+false=5
+if [[ $revision != unknown ]]; then # else it may be a receipt of any turnpike, which may tell more, or less
+    false=8
+    check 'named: what no build tells' grep -qF '  approved: is said to be true; it is nothing' said
+    check 'named: what each build tells' grep -qF '  driver.build_id: is left out; it is "' said
+fi
+check 'and nothing else is' test "$(grep -c '^  .*: is ' said)" -eq $false
+rebuild 1 "alone/$name" --receipt forged.json --mesa mesa.tar.xz --json -
+check 'as JSON: equal bytes, and what is false' json_holds \
+    ".equal and .differences == [] and ([.receipt[]|select(.decides)|.where]|length) == $false" said
+jq '.source_date_epoch = 5' elsewhere.json >forged.json
+rebuild 1 "alone/$name" --receipt forged.json --mesa mesa.tar.xz
+check 'a false date is named beside what it does to the bytes' \
+    grep -q '  source_date_epoch: is said to be 5; it is 17' said
+jq '.toolchain.linker = "ld 1.0" | .toolchain.launcher = "ccache"' elsewhere.json >old.json
+rebuild 0 "alone/$name" --receipt old.json --mesa mesa.tar.xz
+check 'what cannot be proved here is told apart' bash -c \
+    'grep -A9 "neither proved nor disproved" said | grep -qF "  toolchain.linker: \"ld 1.0\""'
+check 'an old receipt'"'"'s launcher is no matter' bash -c '! grep -q launcher said'
+jq '.schema = 2' elsewhere.json >newer.json
+rebuild 2 "alone/$name" --receipt newer.json --mesa tiny
+check 'a receipt of a later form is refused' grep -q 'schema 2, which is newer' err
+
+# The same driver of another revision of turnpike: this very program, by another name for its revision.
+sed "s/$revision/$(tr '0-9a-z' '1-90b-za' <<<"$revision")/g" "$TURNPIKE" >turnpike-other
+chmod +x turnpike-other
+TURNPIKE=$PWD/turnpike-other build before
+rebuild 1 "before/$name" --mesa mesa.tar.xz
+check 'the revision alone differs: it is named' grep -q 'meta.json: buildCommit was' said
+check 'and told to be all' grep -qx 'That is all: the driver and the rest of meta.json are the same.' said
+check 'the receipt is not blamed for it' bash -c '! grep -qE "not so|neither proved" said'
+jq '.meta.author = "Mallory"' "before/$name.receipt.json" >forged.json
+rebuild 1 "before/$name" --receipt forged.json --mesa mesa.tar.xz
+check 'but for what is false in it' grep -q '  meta.author: is said to be "Mallory"' said
+
 rebuild 2 "$archive" --mesa tiny --out out
 check 'the archive itself is never replaced' grep -q 'the archive itself lies there' err
 

@@ -8,7 +8,10 @@
 #include "base/driver_file.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "factory/package/archive.h"
+#include "factory/package/driver_check.h"
 #include "factory/package/elf_file.h"
+#include "factory/package/meta.h"
 
 /* No archive is larger; base/driver_file.h bounds what is in it. */
 #define MOST_BYTES ((size_t)512 << 20)
@@ -106,8 +109,9 @@ void tp_rebuild_compare_tools(const json_t *receipt, const json_t *here, struct 
     json_object_foreach(json_object_get(receipt, "toolchain"), name, was)
     {
         const json_t *is = json_object_get(here, name);
-        /* a sysroot that is yet to be fetched has no libraries to compare */
-        if (json_equal(was, is) || (!is && !json_is_string(was)))
+        /* a sysroot that is yet to be fetched has no libraries to compare; how a compiler is started,
+         * of which old receipts tell, is none of what it makes */
+        if (json_equal(was, is) || (!is && !json_is_string(was)) || !strcmp(name, "launcher"))
             continue;
         if (json_is_string(was))
             tp_differences_add(out, false, name, "was %s; here it is %s", json_string_value(was),
@@ -298,4 +302,39 @@ out:
     tp_buf_finish(&b);
     tp_buf_finish(&a);
     return r;
+}
+
+bool tp_rebuild_only_commit(const char *archive, const char *again, char **commit)
+{
+    struct tp_buf a = {0}, b = {0}, driver = {0}, meta_a = {0}, meta_b = {0};
+    json_t *x = NULL, *y = NULL;
+    bool only = false;
+    *commit = NULL;
+    if (tp_read_file(archive, MOST_BYTES, &a, NULL) || tp_driver_read(again, &driver, NULL, NULL) ||
+        tp_driver_read_meta(archive, &meta_a, NULL) || tp_driver_read_meta(again, &meta_b, NULL))
+        goto out;
+    x = json_loadb(tp_buf_str(&meta_a), meta_a.len, 0, NULL);
+    y = json_loadb(tp_buf_str(&meta_b), meta_b.len, 0, NULL);
+    json_t *was = json_object_get(x, "buildCommit");
+    if (!json_is_string(was) || !json_object_get(y, "buildCommit"))
+        goto out;
+    /* the archive that would have been made under the other's revision */
+    json_object_set(y, "buildCommit", was);
+    tp_meta_print(y, &meta_b);
+    const struct tp_archive_entry entries[] = {
+        {"meta.json", meta_b.data, meta_b.len},
+        {TP_DRIVER_LIBRARY, driver.data, driver.len},
+    };
+    only = !tp_archive_build(entries, 2, again, &b, NULL) && same(&a, &b);
+    if (only)
+        *commit = tp_strdup(json_string_value(was));
+out:
+    json_decref(y);
+    json_decref(x);
+    tp_buf_finish(&meta_b);
+    tp_buf_finish(&meta_a);
+    tp_buf_finish(&driver);
+    tp_buf_finish(&b);
+    tp_buf_finish(&a);
+    return only;
 }

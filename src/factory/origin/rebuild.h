@@ -46,4 +46,25 @@ void tp_rebuild_compare_mesa(const struct tp_plan *plan, const char *version, co
 int tp_rebuild_compare(const char *archive, const char *again, bool *equal, struct tp_differences *out,
                        struct tp_error *e);
 
+/*
+ * Is again what archive is but for meta.json's buildCommit, byte for byte? *commit: what archive has there;
+ * the caller frees; NULL where the answer is no.
+ */
+bool tp_rebuild_only_commit(const char *archive, const char *again, char **commit);
+
+/* What a rebuild can tell of a receipt's surroundings. */
+struct tp_rebuild_known {
+    bool same_turnpike; /* it is of this revision: it must hold what a build writes, and nothing else */
+    bool same_tarball;  /* the source was a tarball of the receipt's hash */
+    bool epoch_known;   /* the source's date would be the same whichever way it came */
+};
+
+/*
+ * A receipt against the one that the rebuild wrote, field by field ("driver.sha256"). A difference that
+ * decides is a false claim; one that does not is a claim that nothing here can prove, its text the claim.
+ * What the receipt is silent about is none of them, unless it is of this very turnpike.
+ */
+void tp_rebuild_compare_receipts(const json_t *was, const json_t *is, const struct tp_rebuild_known *known,
+                                 struct tp_differences *out);
+
 #endif

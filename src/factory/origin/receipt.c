@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "factory/package/meta.h"
 
 /* A receipt has some 100 KB. */
 #define MOST_BYTES ((size_t)8 << 20)
@@ -82,6 +83,11 @@ static int read_ids(const json_t *options, const char *key, const char *where, c
 int tp_plan_read(const json_t *receipt, const char *where, struct tp_plan *out, struct tp_error *e)
 {
     *out = (struct tp_plan){0};
+    const json_t *schema = json_object_get(receipt, "schema");
+    if (json_integer_value(schema) > TP_RECEIPT_SCHEMA)
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, where, "use the turnpike that it names, or a newer one",
+                       "is a receipt of schema %lld, which is newer than this turnpike knows (%d)",
+                       (long long)json_integer_value(schema), TP_RECEIPT_SCHEMA);
     const json_t *archive = json_object_get(receipt, "archive"), *mesa = json_object_get(receipt, "mesa");
     const char *variant = tp_json_text(receipt, "variant");
     out->archive = tp_json_text(archive, "file");
@@ -112,6 +118,7 @@ int tp_plan_read(const json_t *receipt, const char *where, struct tp_plan *out, 
         {"mesa.revision", !*out->mesa.revision || is_hex(out->mesa.revision, 40)},
         {"mesa.sha256", !*out->mesa.sha256 || is_hex(out->mesa.sha256, 64)},
         {"patches", json_is_array(json_object_get(receipt, "patches"))},
+        {"schema", json_integer_value(schema) == TP_RECEIPT_SCHEMA},
     };
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (!fields[i].good)

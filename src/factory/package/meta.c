@@ -4,7 +4,6 @@
 #include <string.h>
 
 #define META_SCHEMA 1
-#define RECEIPT_SCHEMA 1
 
 static const char *machine_of(const struct tp_package_request *q)
 {
@@ -45,7 +44,7 @@ json_t *tp_receipt_make(const struct tp_package_request *q, const struct tp_rece
     return json_pack(
         "{s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s}, s:{s:s, s:s, s:s, s:O},"
         " s:o, s:{s:s, s:s, s:s?, s:s?, s:s?}, s:I, s:O?, s:O?, s:O, s:O}",
-        "turnpike", TP_VERSION, "schema", RECEIPT_SCHEMA, "build_commit", q->build_commit,
+        "turnpike", TP_VERSION, "schema", TP_RECEIPT_SCHEMA, "build_commit", q->build_commit,
         "system", q->system, "machine", machine_of(q), "target", q->target, "variant", variant,
         "version", q->version, "driver_version", q->driver_version,
         "archive", "file", q->archive_name, "sha256", facts->archive_sha256,

@@ -7,6 +7,9 @@
 #include "base/buf.h"
 #include "factory/package/package.h"
 
+/* The receipt's `schema`, raised when a field changes its meaning. */
+#define TP_RECEIPT_SCHEMA 1
+
 /*
  * meta.json. For android exactly the nine keys that every importer knows: one of them refuses any
  * other. For linux, minApi gives way to what WinNative's importer compares. Returns a new reference,

@@ -18,7 +18,7 @@
 #define URL "https://git.example/mesa.git"
 
 static const char receipt_text[] =
-    "{\"target\": \"host\", \"variant\": \"b\", \"version\": \"25.0.7\", \"build_commit\": \"abc\","
+    "{\"schema\": 1, \"target\": \"host\", \"variant\": \"b\", \"version\": \"25.0.7\", \"build_commit\": \"abc\","
     " \"archive\": {\"file\": \"x.zip\", \"sha256\": \"" HASH "\"},"
     " \"mesa\": {\"version\": \"25.0.7\", \"source\": \"git\", \"spec\": \"git:" URL "@main\","
     "   \"revision\": \"" COMMIT "\", \"sha256\": null},"
@@ -93,6 +93,8 @@ static void each_field_that_is_not_what_it_should_be_is_named(void **state)
     static const struct {
         const char *object, *key, *value, *named;
     } bad[] = {
+        {NULL, "schema", "0", "schema"},
+        {NULL, "schema", "2", "schema 2, which is newer"},
         {"archive", "file", "\"../x.zip\"", "archive.file"},
         {"archive", "file", "\".zip\"", "archive.file"},
         {"archive", "sha256", "\"0123\"", "archive.sha256"},
@@ -194,10 +196,11 @@ static void patches_that_are_gone_changed_or_new_decide(void **state)
 static void other_tools_are_told_and_decide_nothing(void **state)
 {
     struct world *w = *state;
+    json_object_set_new(json_object_get(w->receipt, "toolchain"), "launcher", json_string("ccache"));
     json_t *here = json_loads("{\"compiler\": \"gcc 13\", \"options\": [\"-Da=c\"], \"linker\": \"ld\"}", 0, NULL);
     tp_rebuild_compare_tools(w->receipt, here, &w->d);
     json_decref(here);
-    assert_int_equal(w->d.n, 2); /* libraries that are yet to be fetched are none of them */
+    assert_int_equal(w->d.n, 2); /* neither libraries that are yet to be fetched nor the launcher are of them */
     assert_true(told(w, "compiler", "was gcc 12; here it is gcc 13"));
     assert_true(told(w, "options", "differ"));
     assert_false(tp_differences_decide(&w->d));
@@ -322,6 +325,136 @@ static void what_is_no_archive_is_a_difference_too(void **state)
     assert_false(compare(w, none, archive(w, "b.zip", "linux-b", 0, meta_text, true)));
 }
 
+static void the_revision_alone_is_told_from_more(void **state)
+{
+    struct world *w = *state;
+    static const char was[] = "{\n  \"name\": \"x\",\n  \"buildCommit\": \"a\"\n}\n",
+                      is[] = "{\n  \"name\": \"x\",\n  \"buildCommit\": \"b\"\n}\n",
+                      more[] = "{\n  \"name\": \"y\",\n  \"buildCommit\": \"b\"\n}\n";
+    const struct {
+        const char *fixture, *meta;
+        bool first, only;
+    } again[] = {
+        {"linux-b", is, true, true},
+        {"linux-b", more, true, false},
+        {"linux-p", is, true, false},
+        {"linux-b", meta_text, true, false},
+    };
+    char *a = archive(w, "a.zip", "linux-b", 0, was, true), *commit;
+    for (size_t i = 0; i < sizeof again / sizeof *again; i++) {
+        char *b = archive(w, "b.zip", again[i].fixture, 0, again[i].meta, again[i].first);
+        assert_int_equal(tp_rebuild_only_commit(a, b, &commit), again[i].only);
+        if (again[i].only)
+            assert_string_equal(commit, "a");
+        else
+            assert_null(commit);
+        free(commit);
+        free(b);
+    }
+    free(a);
+    /* another order of the entries is more */
+    a = archive(w, "c.zip", "linux-b", 0, was, false);
+    char *b = archive(w, "b.zip", "linux-b", 0, is, true);
+    assert_false(tp_rebuild_only_commit(a, b, &commit));
+    free(b);
+    free(a);
+}
+
+/* ---- the receipt's claims ---- */
+
+/* The receipt against itself with one field set to another value, or taken away. */
+static void claim(struct world *w, const char *object, const char *key, const char *value,
+                  struct tp_rebuild_known known)
+{
+    json_t *was = json_deep_copy(w->receipt), *in = object ? json_object_get(was, object) : was;
+    if (value)
+        assert_int_equal(json_object_set_new(in, key, json_loads(value, JSON_DECODE_ANY, NULL)), 0);
+    else
+        assert_int_equal(json_object_del(in, key), 0);
+    tp_differences_finish(&w->d);
+    tp_rebuild_compare_receipts(was, w->receipt, &known, &w->d);
+    json_decref(was);
+}
+
+static void a_receipt_is_what_its_rebuild_says(void **state)
+{
+    struct world *w = *state;
+    tp_rebuild_compare_receipts(w->receipt, w->receipt, &(struct tp_rebuild_known){0}, &w->d);
+    assert_int_equal(w->d.n, 0);
+}
+
+static void each_false_claim_is_named_by_its_path(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *object, *key, *value, *path;
+    } claims[] = {
+        {NULL, "target", "\"x\"", "target"},
+        {NULL, "version", "null", "version"},
+        {NULL, "version", NULL, "version"},
+        {NULL, "more", "1", "more"},
+        {"archive", "sha256", "\"0\"", "archive.sha256"},
+        {"mesa", "version", "7", "mesa.version"},
+        {"options", "without", "[\"two\", \"four\"]", "options.without[1]"},
+        {"options", "without", "[]", "options.without"},
+        {NULL, "source_date_epoch", "8", "source_date_epoch"},
+        {NULL, "patches", "{}", "patches"},
+        {"mesa", "revision", "\"0\"", "mesa.revision"},
+    };
+    const struct tp_rebuild_known known = {true, true, true};
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        claim(w, claims[i].object, claims[i].key, claims[i].value, known);
+        assert_int_equal(w->d.n, 1);
+        assert_string_equal(w->d.at[0].where, claims[i].path);
+        assert_true(w->d.at[0].decides);
+    }
+}
+
+static void what_cannot_be_told_here_decides_nothing(void **state)
+{
+    struct world *w = *state;
+    static const struct {
+        const char *object, *key, *value;
+    } claims[] = {
+        {"toolchain", "compiler", "\"gcc 1\""},
+        {"mesa", "spec", "\"x\""},
+        {"mesa", "source", "\"x\""},
+        {"mesa", "revision", "\"0\""},
+        {"mesa", "sha256", "\"0\""},
+        {NULL, "source_date_epoch", "8"},
+        {NULL, "build_commit", "\"0\""},
+        {NULL, "more", "1"}, /* of another revision, which may tell more */
+    };
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        claim(w, claims[i].object, claims[i].key, claims[i].value, (struct tp_rebuild_known){0});
+        assert_int_equal(w->d.n, 1);
+        assert_false(w->d.at[0].decides);
+    }
+    claim(w, "toolchain", "launcher", "\"ccache\"", (struct tp_rebuild_known){true, true, true});
+    assert_int_equal(w->d.n, 0);
+    claim(w, NULL, "options", NULL, (struct tp_rebuild_known){0}); /* an older one is silent */
+    assert_int_equal(w->d.n, 0);
+    /* the archive itself tells which turnpike made it */
+    json_object_set_new(w->receipt, "meta", json_pack("{s:s}", "buildCommit", "abc"));
+    claim(w, NULL, "build_commit", "\"0\"", (struct tp_rebuild_known){0});
+    assert_true(tp_differences_decide(&w->d));
+}
+
+static void of_many_false_claims_some_are_named_and_the_rest_counted(void **state)
+{
+    struct world *w = *state;
+    json_t *was = json_deep_copy(w->receipt);
+    for (int i = 0; i < 1000; i++) {
+        char *key = tp_asprintf("key %d", i);
+        json_object_set_new(was, key, json_integer(i));
+        free(key);
+    }
+    tp_rebuild_compare_receipts(was, w->receipt, &(struct tp_rebuild_known){true, true, true}, &w->d);
+    assert_int_equal(w->d.n, 25);
+    assert_true(told(w, "the receipt", "976 more"));
+    json_decref(was);
+}
+
 int main(void)
 {
     if (sodium_init() < 0)
@@ -341,6 +474,11 @@ int main(void)
         T(fields_of_the_metadata_are_told_with_both_values),
         T(another_order_alone_is_a_difference_of_the_container),
         T(what_is_no_archive_is_a_difference_too),
+        T(the_revision_alone_is_told_from_more),
+        T(a_receipt_is_what_its_rebuild_says),
+        T(each_false_claim_is_named_by_its_path),
+        T(what_cannot_be_told_here_decides_nothing),
+        T(of_many_false_claims_some_are_named_and_the_rest_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
