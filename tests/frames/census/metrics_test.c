@@ -31,7 +31,7 @@ static int end(void **state)
 /* Shown by this refresh of 60 Hz, 30 ms after it began; it waited for 3 ms: 1, 0.5 and 1.5. */
 static struct tp_frame_record frame(uint64_t number, uint64_t sequence)
 {
-    int64_t line = (int64_t)sequence * T;
+    int64_t line = (int64_t)(sequence * (uint64_t)T); /* a later one wraps */
     return (struct tp_frame_record){.number = number,
         .sequence = sequence,
         .permitted = (int64_t)sequence,

@@ -526,7 +526,7 @@ static void who_comes_back_is_told_how_its_buffers_stand(void **state)
 /* What one fence says does not hold before the others are there. */
 static void of_several_fences_the_last_says_that_it_has_them_all(void **state)
 {
-    struct peer guest = {.name = "guest", .room = 3};
+    static struct peer guest; /* the teardown still tells it */
     (void)state;
     for (unsigned output = 0; output < 3; output++)
         tp_notes_before_apply(n, output, output + 1, &X, 1, MS);
