@@ -29,6 +29,7 @@ enum {
     OPT_PIPELINE,
     OPT_LATCH,
     OPT_COMPOSITOR,
+    OPT_COMPOSE,
     OPT_CALLBACK,
     OPT_ASSERT,
     OPT_FAULTS,
@@ -182,6 +183,9 @@ static const char *set_option(int opt, const char *text, struct options *o)
         return parse_us(text, &c->lead_ns) ? NULL : "--latch is a number of microseconds";
     case OPT_COMPOSITOR:
         return parse_us(text, &c->compositor_ns) ? NULL : "--compositor-us is up to a second";
+    case OPT_COMPOSE:
+        return parse_us(text, &c->compose_ns) && c->compose_ns > 0 ? NULL
+                                                                   : "--compose is 1 to 1000000 us";
     case OPT_CALLBACK:
         return parse_us(text, &c->callback_ns) ? NULL : "--callback is up to a second";
     case OPT_ASSERT:
@@ -403,6 +407,8 @@ static int simulate(const struct tp_command *cmd, struct options *o)
     struct tp_error e = {0};
     if (c->gate.mode == TP_GATE_CAP && c->gate.cap_mhz == 0)
         return tp_cli_usage(cmd, "--gate cap needs a --cap");
+    if (c->compose_ns > 0 && o->chart)
+        return tp_cli_usage(cmd, "--chart shows direct scan-out, and with --compose there is none");
     const char *wrong = check_files(o);
     if (wrong)
         return tp_cli_usage(cmd, "%s", wrong);
@@ -464,6 +470,7 @@ static const struct option options[] = {
     {"pipeline", required_argument, NULL, OPT_PIPELINE},
     {"latch", required_argument, NULL, OPT_LATCH},
     {"compositor-us", required_argument, NULL, OPT_COMPOSITOR},
+    {"compose", required_argument, NULL, OPT_COMPOSE},
     {"callback", required_argument, NULL, OPT_CALLBACK},
     {"assert", no_argument, NULL, OPT_ASSERT},
     {"faults", required_argument, NULL, OPT_FAULTS},
@@ -495,6 +502,8 @@ const struct tp_command tp_command_simulate = {
         "  --pipeline 0..2     refreshes from latch to first line (default: 1)\n"
         "  --latch US          before the refresh (default: 1650)\n"
         "  --compositor-us US  from a frame that is ready to its commit (default: 0)\n"
+        "  --compose US        the compositor draws a picture of its own in this time, from the\n"
+        "                      client's (default: it scans those out directly)\n"
         "  --callback US       of the panel's completions (default: 500)\n"
         "  --release-fence on|off  off: as without this program: it may tear\n"
         "  --faults NAME[:PER_MILLE],…  lost-note, late-fence[:RATE:REFRESHES], dup-note,\n"

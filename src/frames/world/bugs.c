@@ -7,14 +7,15 @@ const char *const tp_world_bug_names[TP_BUGS] = {"none", "note after the flip",
     "handed out at the bound", "released at publish", "no quarantine", "fence leaked",
     "fence closed twice", "wake-up lost", "two pictures in a refresh", "grid at the refresh",
     "board says free too early", "cap in whole milliseconds", "whole nanoseconds",
-    "generation ignored", "dropped successor releases"};
+    "generation ignored", "dropped successor releases", "released before it is read",
+    "drawn into the front buffer"};
 
 uint64_t as_guest_reads(struct world *w, unsigned index, uint64_t word)
 {
     if (has_bug(w, TP_BUG_BOARD_FREE_TOO_EARLY) && (word & 3) == TP_BOARD_FENCED)
         word &= ~UINT64_C(3);
-    if (has_bug(w, TP_BUG_GENERATION_IGNORED) && index < w->c->images)
-        word = tp_board_word(w->guest.names[index].generation, (uint32_t)word);
+    if (has_bug(w, TP_BUG_GENERATION_IGNORED) && index < w->screened.images)
+        word = tp_board_word(w->screened.names[index].generation, (uint32_t)word);
     return word;
 }
 

@@ -68,6 +68,8 @@ static bool crash_compositor(struct world *w)
     c->stalled_until = w->now;
     if (s->up && w->scan.on && dice(w, 2))
         show_blank(w);
+    if (composes(w))
+        die_composing(w);
     tp_slots_compositor_gone(w->guest.slots, w->now);
     come_back(w, TP_FAULT_COMPOSITOR_CRASH);
     return true;
@@ -106,8 +108,8 @@ static bool switch_off(struct world *w)
     for (struct tp_scan_event e; tp_scan_step(&w->scan, w->now, &e);)
         scan_event(w, &e);
     w->screens++;
-    for (unsigned i = 0; i < w->c->images; i++) {
-        struct image *m = &w->images[i];
+    for (unsigned i = 0; i < w->n_panel; i++) {
+        struct image *m = &w->panel[i];
         m->uses = 0;
         if (m->read_to > w->now)
             m->read_to = w->now;
@@ -172,7 +174,7 @@ void end_fault(struct world *w, enum tp_world_fault f)
     case TP_FAULT_SERVER_CRASH:
         tell(w, "the server is back");
         start_server(w);
-        guest_connect(w);
+        connect_screened(w);
         if (!w->scan.on)
             tp_notes_away(s->notes, 0, true);
         if (s->has_commit) /* the compositor sets its mode anew, with what it has */
@@ -181,6 +183,8 @@ void end_fault(struct world *w, enum tp_world_fault f)
     case TP_FAULT_COMPOSITOR_CRASH:
         tell(w, "the compositor is back");
         c->away = false;
+        if (composes(w))
+            start_composing(w);
         guest_resume(w);
         break;
     case TP_FAULT_COMPOSITOR_STALL:

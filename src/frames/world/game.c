@@ -146,7 +146,7 @@ static void acquired(struct world *w, struct frame *f)
 {
     struct guest *g = &w->guest;
     struct tp_gate_frame seen;
-    f->image = g->got.image.slot;
+    f->image = f->drawn = g->got.image.slot;
     f->acquired = w->now;
     tell(w, "frame %llu gets image %u", (unsigned long long)f->number, f->image);
     f->gate = w->now;
@@ -235,6 +235,7 @@ void poke_guest(struct world *w)
 {
     struct guest *g = &w->guest;
     const struct tp_slots_wait *s = &g->wait;
+    poke_repaint(w);
     if (g->state == BEGINS)
         g->poked = true;
     else if (g->state == ACQUIRES && !has_bug(w, TP_BUG_WAKEUP_LOST))
@@ -266,7 +267,7 @@ static void on_note(struct world *w, struct tp_scanout_frame *f)
         f->u.note.what == TP_NOTE_FINAL)
         of->told = w->now;
     spoil_note(w, f);
-    if (!tp_slots_note(w->guest.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
+    if (!tp_slots_note(w->screened.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
         f->fd >= 0)
         drop_fence(w, f->fd);
 }
@@ -279,14 +280,16 @@ static void receive(struct world *w, struct tp_scanout_frame *f)
         on_note(w, f);
         return;
     case TP_FRAME_STATE:
-        if (!tp_slots_state(g->slots, &f->u.state, f->fd, w->now) && f->fd >= 0)
+        if (!tp_slots_state(w->screened.slots, &f->u.state, f->fd, w->now) && f->fd >= 0)
             drop_fence(w, f->fd);
         return;
     case TP_FRAME_REGISTER:
-        tp_slots_registered(g->slots, &f->u.reg, w->now);
+        tp_slots_registered(w->screened.slots, &f->u.reg, w->now);
         return;
     case TP_FRAME_TIMELINE:
-        tp_slots_timeline(g->slots, &f->u.timeline);
+        tp_slots_timeline(w->screened.slots, &f->u.timeline);
+        if (composes(w)) /* its clients have its feedback alone */
+            return;
         if (has_bug(w, TP_BUG_GRID_AT_VBLANK))
             f->u.timeline.lead_ns = 0;
         if (g->gate)
@@ -336,6 +339,15 @@ void guest_release(struct world *w, unsigned image, int32_t life)
 void guest_shown(struct world *w, uint64_t number)
 {
     const struct frame *f = frame_at(w, number);
+    /* As the ICD takes a compositor's feedback where it has no server. */
+    struct tp_timeline_frame t = {.pipeline = 1,
+        .sequence = w->scan.sequence,
+        .time_ns = f->line,
+        .period_ns = INT64_C(1000000000000) / w->scan.mode.refresh_mhz};
+    if (composes(w) && f->number == number) {
+        tp_slots_timeline(w->guest.slots, &t);
+        tp_gate_timeline(w->guest.gate, &t);
+    }
     if (w->guest.gate && f->number == number)
         tp_gate_shown(w->guest.gate, f->id, f->line);
 }
@@ -348,8 +360,10 @@ void guest_closed(struct world *w)
         if (s->messages[i].used)
             guest_message(w, i, s->sessions);
     end_messages(w);
-    tp_slots_disconnected(w->guest.slots, quarantine_from(w));
-    tp_gate_untimed(w->guest.gate);
+    if (w->screened.slots)
+        tp_slots_disconnected(w->screened.slots, quarantine_from(w));
+    if (!composes(w))
+        tp_gate_untimed(w->guest.gate);
     poke_guest(w);
 }
 
@@ -361,11 +375,13 @@ void guest_resume(struct world *w)
     g->poked = true;
 }
 
-void guest_connect(struct world *w)
+void connect_screened(struct world *w)
 {
-    struct guest *g = &w->guest;
+    struct screened *g = &w->screened;
     struct server *s = &w->server;
     uint64_t capabilities = CAPABILITIES & ~(w->c->no_board ? TP_CAP_BOARD : 0);
+    if (!g->slots) /* there is no compositor */
+        return;
     if (tp_notes_connect(s->notes, capabilities, w, &s->peer) < 0 ||
         tp_board_look(&s->board, sizeof s->board, &g->view) < 0) {
         broken(w, "the ICD cannot connect");
@@ -373,10 +389,10 @@ void guest_connect(struct world *w)
     }
     tp_slots_connected(
         g->slots, capabilities, w->c->no_board ? NULL : &g->view, quarantine_from(w));
-    for (unsigned i = 0; i < w->c->images; i++) {
+    for (unsigned i = 0; i < g->images; i++) {
         struct tp_buffer_name *n = &g->names[i];
         *n = (struct tp_buffer_name){
-            .identity = {1, i + 1}, .generation = ++g->generation, .index = TP_BUFFER_NO_INDEX};
+            .identity = {1, g->base + i + 1}, .generation = ++g->generation, .index = TP_BUFFER_NO_INDEX};
         tp_slots_register(g->slots, i, n, w->now);
     }
     s->registered = 0;
@@ -386,17 +402,25 @@ void guest_connect(struct world *w)
 
 /* --- from start to end --- */
 
-void start_guest(struct world *w)
+void create_slots(
+    struct world *w, unsigned images, enum tp_release_wait wait, struct tp_slots **out)
 {
     static const struct tp_slots_ops ops = {is_signalled, close_fence};
+    struct tp_slots_config s = {.images = images,
+        .release = w->c->release && !has_bug(w, TP_BUG_FREE_ON_RELEASE),
+        .wait = wait,
+        .period_ns = INT64_C(1000000000000) / w->c->refresh_mhz,
+        .pipeline = w->c->pipeline};
+    tp_slots_create(&s, &ops, w, out);
+}
+
+void start_guest(struct world *w)
+{
     const struct tp_world_config *c = w->c;
     struct guest *g = &w->guest;
-    struct tp_slots_config s = {.images = c->images,
-        .release = c->release && !has_bug(w, TP_BUG_FREE_ON_RELEASE),
-        .wait = c->wait,
-        .period_ns = INT64_C(1000000000000) / c->refresh_mhz,
-        .pipeline = c->pipeline};
-    tp_slots_create(&s, &ops, w, &g->slots);
+    w->panel = composes(w) ? w->own : w->images;
+    w->n_panel = composes(w) ? OWN_SETS * OWN_MOST : c->images;
+    create_slots(w, c->images, c->wait, &g->slots);
     struct tp_gate_settings settings = c->gate;
     if (has_bug(w, TP_BUG_CAP_IN_MILLISECONDS) && settings.cap_mhz > 0)
         settings.cap_mhz = 1000000 / (1000000 / settings.cap_mhz);
@@ -410,7 +434,11 @@ void start_guest(struct world *w)
             .read_from = NEVER,
             .read_to = NEVER,
             .unheld = NEVER};
-    guest_connect(w);
+    if (!composes(w)) {
+        w->screened.slots = g->slots;
+        w->screened.images = c->images;
+        connect_screened(w);
+    }
     push(w, w->now, EVENT_GUEST, ++g->turn, 0);
 }
 
@@ -426,7 +454,7 @@ void stop_guest(struct world *w)
     for (unsigned i = 0; i < g->got.image.n_fences; i++)
         drop_fence(w, g->got.image.fences[i]);
     struct tp_slots_counts n;
-    tp_slots_counts(g->slots, &n);
+    count_slots(w, &n);
     w->out->slots = n;
     tp_slots_destroy(g->slots);
     tp_gate_destroy(g->gate);

@@ -19,25 +19,30 @@ static int64_t slowed(struct world *w, int64_t takes)
     return takes * g->slower / 1000;
 }
 
-/* The GPU begins to write this image. */
-static void begin_writing(struct world *w, struct image *m, int64_t until)
+void begin_writing(struct world *w, struct image *m, int64_t until)
 {
     m->write_from = w->now;
     m->write_to = until;
     for (unsigned i = 0; i < w->n_latched; i++) {
         struct frame *f = frame_of(w, w->latched[i]);
-        if (f && &w->images[f->image] == m)
+        if (f && &w->panel[f->drawn] == m)
             f->torn = true;
     }
     if (m->read_to <= w->now || m->torn)
         return;
     m->torn = true;
     w->out->tears++;
-    record_tear(w, m->read_frame, w->now);
-    tell(w, "GPU writes image %u, which is read until %.3f ms", (unsigned)(m - w->images),
+    bool own = m >= w->own && m < w->own + OWN_SETS * OWN_MOST;
+    bool client = composes(w) && !own;
+    if (client)
+        frame_at(w, m->read_frame)->tore |= frame_at(w, m->read_frame)->number == m->read_frame;
+    else
+        record_tear(w, m->read_frame, w->now);
+    tell(w, "%s GPU writes image %u, which is read until %.3f ms",
+        own ? "the compositor's" : "the game's", (unsigned)(m - (own ? w->own : w->images)),
         (double)(m->read_to - START_NS) / 1e6);
-    if (w->c->release)
-        broken(w, "the GPU wrote an image while the panel read it");
+    if (w->c->release || client)
+        broken(w, "the GPU wrote an image while the %s read it", client ? "compositor" : "panel");
 }
 
 void gpu_kick(struct world *w)

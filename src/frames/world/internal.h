@@ -14,6 +14,8 @@
 #define FENCES 4096u /* at the same time */
 #define MESSAGES 64u /* under way to the guest at the same time: a socket's room */
 #define JOBS 16u
+#define OWN_MOST 5u /* images of a compositor */
+#define OWN_SETS 4u /* of compositors, one after the other */
 #define START_NS INT64_C(1000000000)
 #define HOP_NS 5000 /* from one process to another */
 
@@ -36,6 +38,8 @@ enum event_type {
     EVENT_CLOSED,   /* the guest sees that the server's end is closed */
     EVENT_STRIKE,   /* a fault begins; a: which */
     EVENT_FAULT,    /* it ends; a: which */
+    EVENT_REPAINT,  /* a compositor that composes goes on; a: its turn */
+    EVENT_DRAWN,    /* its picture is drawn; a: its turn */
 };
 
 struct event {
@@ -56,7 +60,8 @@ struct events {
 
 struct frame {
     uint64_t number, id; /* from 0; the gate's */
-    unsigned image;
+    unsigned image; /* the client's */
+    unsigned drawn; /* what the panel reads: that, or the compositor's own */
     int32_t life; /* of the compositor that it went to */
     int64_t begin, asked, acquired, gate, entry, ready, commit, line; /* NEVER: not yet */
     int64_t cpu, gpu;
@@ -117,7 +122,6 @@ struct guest {
     struct tp_gate *gate;
     struct tp_acquire acquire;
     struct tp_slots_wait wait;
-    struct tp_board_view view;
     bool poked, booked;
     int64_t reads_from; /* it is slow: not before */
     int64_t asleep_until, returned;
@@ -128,8 +132,6 @@ struct guest {
     bool running;
     int64_t gpu_free, busy_ns, clock_at;
     uint32_t slower; /* DVFS: thousandths */
-    struct tp_buffer_name names[TP_SLOTS_MAX];
-    uint32_t generation;
 };
 
 struct compositor {
@@ -139,6 +141,26 @@ struct compositor {
     int32_t lives;   /* it died so often */
     int64_t showing; /* image, -1: none */
     int64_t stalled_until;
+    /* It composes. */
+    enum { RESTS, REPAINTS, DRAWS } state; /* REPAINTS: it wants an image of its own */
+    uint64_t turn, target;                 /* target: the refresh that it last drew for */
+    struct tp_acquire acquire;
+    uint64_t drawing; /* frame */
+    unsigned slot;    /* of its own, that it draws into */
+    bool poked, armed, has_shown;
+    unsigned set; /* of images: a new compositor has new ones */
+};
+
+/* The swapchain that the panel reads, as its ICD has it: the guest's, or that of a compositor that
+ * composes. */
+struct screened {
+    struct tp_slots *slots;
+    struct tp_board_view view;
+    struct tp_buffer_name names[TP_SLOTS_MAX];
+    uint32_t generation;
+    unsigned images;
+    unsigned base; /* of its images in the panel's */
+    struct tp_slots_counts past; /* of compositors that died */
 };
 
 struct server {
@@ -189,7 +211,11 @@ struct world {
     struct frame frames[FRAMES];
     struct frame kept[KEPT]; /* older ones that the panel has yet; in a ring */
     unsigned n_kept;
-    struct image images[TP_SLOTS_MAX];
+    struct image images[TP_SLOTS_MAX];     /* the guest's */
+    struct image own[OWN_SETS * OWN_MOST]; /* of compositors that compose */
+    struct image *panel;                   /* which of them the panel reads */
+    unsigned n_panel;
+    struct screened screened;
     struct fence fences[FENCES];
     int free_fence;                             /* where to look next */
     unsigned n_fences;                          /* held, by whomever */
@@ -255,7 +281,10 @@ void guest_release(struct world *w, unsigned image, int32_t life);
 void guest_closed(struct world *w);
 void guest_resume(struct world *w);
 void guest_shown(struct world *w, uint64_t number);
-void guest_connect(struct world *w);
+/* What the panel reads goes to a server that is there. */
+void connect_screened(struct world *w);
+void create_slots(
+    struct world *w, unsigned images, enum tp_release_wait wait, struct tp_slots **out);
 void sleep_until(struct world *w, int64_t at);
 /* Something that an acquire may wait for has happened. */
 void poke_guest(struct world *w);
@@ -266,6 +295,8 @@ void run_guest(struct world *w);
 void submit(struct world *w, const struct job *j);
 void gpu_done(struct world *w);
 void gpu_kick(struct world *w);
+/* Somebody's GPU begins to write this image. */
+void begin_writing(struct world *w, struct image *m, int64_t until);
 
 /* --- screen.c --- */
 
@@ -273,6 +304,8 @@ void start_screen(struct world *w);
 void stop_screen(struct world *w);
 void start_server(struct world *w);
 void end_messages(struct world *w);
+/* The compositor's next picture, to the server. */
+void commit_frame(struct world *w, uint64_t frame);
 /* Of the server's own. */
 void show_blank(struct world *w);
 void publish(struct world *w, uint64_t frame);
@@ -293,6 +326,23 @@ void server_drained(struct world *w);
 void server_registers(struct world *w);
 /* Of images: those of pictures after this one that the panel has, whatever fences say. */
 void count_uses(struct world *w, uint64_t after);
+
+/* --- compose.c: a compositor that composes --- */
+
+static inline bool composes(const struct world *w)
+{
+    return w->c->compose_ns > 0;
+}
+void start_composing(struct world *w);
+void stop_composing(struct world *w);
+/* There is something to do for it, maybe: a client's picture, a flip, the end of a stall. */
+void arm_repaint(struct world *w);
+void repaint(struct world *w, uint64_t turn);
+void drawn(struct world *w, uint64_t turn);
+/* Something came that it may wait for. */
+void poke_repaint(struct world *w);
+void die_composing(struct world *w);
+void count_slots(const struct world *w, struct tp_slots_counts *out);
 
 /* --- faults.c --- */
 

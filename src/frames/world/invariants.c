@@ -56,6 +56,8 @@ unsigned tp_world_images(const struct tp_world_config *c)
 {
     int64_t period = period_of(c->refresh_mhz);
     int64_t cost = (dearest(c) + period - 1) / period;
+    if (c->compose_ns > 0) /* until it is read, for the latch after it was ready */
+        return (unsigned)(((cost + 1) * period + tp_world_lead(c) + period - 1) / period);
     int64_t away = (cost + c->pipeline + 1 + late_refreshes(c)) * period + c->lead_ns;
     return (unsigned)((away + c->callback_ns + period - 1) / period);
 }
@@ -64,7 +66,7 @@ unsigned tp_world_images(const struct tp_world_config *c)
 static int64_t most_between(const struct world *w)
 {
     const struct tp_world_config *c = w->c;
-    int64_t most = STILL_NS + 2 * dearest(c) + c->callback_ns; /* DVFS may double what it costs */
+    int64_t most = STILL_NS + 2 * dearest(c) + c->callback_ns + c->compose_ns; /* DVFS may double what it costs */
     most += (int64_t)(c->pipeline + 2 + late_refreshes(c)) * w->slowest_ns;
     /* Each switch of the rate may prolong the wait for a latch that was counted at another. */
     if (c->gate.mode != TP_GATE_OFF && c->gate.cap_mhz > 0)
@@ -84,6 +86,15 @@ static bool is_within_bound(const struct world *w)
         stays + SLACK_NS <= max_ns(TP_SLOTS_INCIDENT_NS, (int64_t)(c->pipeline + 2) * fast);
 }
 
+/* A compositor that composes draws for each refresh, and has an image for that. */
+static bool composition_fits(const struct tp_world_config *c)
+{
+    int64_t period = period_of(c->refresh_mhz);
+    return c->compose_ns == 0 ||
+        (tp_world_own_images(c) >= 2 + c->pipeline + late_refreshes(c) &&
+            tp_world_lead(c) + c->callback_ns + SLACK_NS <= period);
+}
+
 void start_invariants(struct world *w)
 {
     const struct tp_world_config *c = w->c;
@@ -96,7 +107,7 @@ void start_invariants(struct world *w)
     w->paced = c->policy == TP_POLICY_GATE &&
         (c->gate.mode == TP_GATE_VSYNC || c->gate.mode == TP_GATE_CAP);
     w->fits = w->steady && w->paced && c->slowest_mhz == 0 && !c->mailbox &&
-        c->images >= tp_world_images(c) && dearest(c) <= period_of(c->refresh_mhz) * 9 / 10;
+        c->images >= tp_world_images(c) && dearest(c) <= period_of(c->refresh_mhz) * 9 / 10 && composition_fits(c);
 }
 
 /* --- after every event --- */
@@ -109,7 +120,7 @@ static void check_fences(struct world *w)
     struct tp_notes_counts notes = {0};
     if (!g->slots)
         return;
-    tp_slots_counts(g->slots, &slots);
+    tp_slots_counts(w->screened.slots ? w->screened.slots : g->slots, &slots);
     if (w->server.notes)
         tp_notes_counts(w->server.notes, &notes);
     unsigned n = slots.fences + notes.fences + g->got.image.n_fences + w->n_completions +
@@ -147,6 +158,8 @@ static void check_hang(struct world *w)
     int64_t way = (int64_t)(c->pipeline + (w->fits ? 2 : 3)) * w->slowest_ns;
     int64_t most = way + late_refreshes(c) * w->slowest_ns + SLACK_NS;
     most += c->callback_ns + c->compositor_ns;
+    if (composes(w)) /* its picture waits for the compositor's latch, and that for an image */
+        most += 2 * w->slowest_ns + tp_world_lead(c);
     if (c->per_mille[TP_FAULT_SILENT_FENCE] > 0) /* and then a blank goes that way */
         most += TP_NOTES_SILENCE_NS + way;
     if (c->no_board) /* a note is lost: one bounded wait */

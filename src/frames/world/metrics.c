@@ -38,7 +38,7 @@ static int64_t first_refresh(const struct world *w, int64_t t)
     int64_t n = (int64_t)w->scan.sequence - 64, high = (int64_t)w->scan.sequence + 1;
     while (n < high) {
         int64_t mid = n + (high - n) / 2;
-        if (tp_scan_refresh_ns(&w->scan, (uint64_t)mid) - w->c->lead_ns < t)
+        if (tp_scan_refresh_ns(&w->scan, (uint64_t)mid) - tp_world_lead(w->c) < t)
             n = mid + 1;
         else
             high = mid;

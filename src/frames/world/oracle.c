@@ -29,9 +29,9 @@ static int64_t refresh_ns(const struct tp_world_config *c, int64_t n)
 /* The first refresh whose latch is not before t. */
 static int64_t latched(const struct tp_world_config *c, int64_t t)
 {
-    int64_t n = (t + c->lead_ns) / (INT64_C(1000000000000) / c->refresh_mhz) - 1;
+    int64_t n = (t + tp_world_lead(c)) / (INT64_C(1000000000000) / c->refresh_mhz) - 1;
     n = n < 0 ? 0 : n;
-    while (refresh_ns(c, n) - c->lead_ns < t)
+    while (refresh_ns(c, n) - tp_world_lead(c) < t)
         n++;
     return n;
 }
@@ -41,6 +41,8 @@ static int64_t release_of(const struct tp_world_config *c, const struct plan *p,
 {
     if (k < c->images)
         return 0;
+    if (c->compose_ns > 0) /* its composition is drawn */
+        return refresh_ns(c, p[k - c->images].latch) - c->lead_ns - TP_WORLD_COMPOSE_MARGIN_NS;
     int64_t late = c->per_mille[TP_FAULT_LATE_FENCE] == 1000 ? c->late_refreshes : 0;
     int64_t at = refresh_ns(c, p[k - c->images + 1].latch + c->pipeline);
     int64_t signal = refresh_ns(c, p[k - c->images + 1].latch + c->pipeline + late);
@@ -122,7 +124,7 @@ static void go_backward(const struct tp_world_config *c, struct plan *p)
 {
     for (uint64_t k = c->frames; k-- > 0;) {
         const struct tp_world_cost *cost = &c->costs[k % c->n_costs];
-        int64_t ready = refresh_ns(c, p[k].latch) - c->lead_ns - c->compositor_ns;
+        int64_t ready = refresh_ns(c, p[k].latch) - tp_world_lead(c) - c->compositor_ns;
         int64_t cpu_end = ready - cost->gpu_ns;
         if (k + 1 < c->frames) { /* the next one's CPU and GPU come after */
             cpu_end = cpu_end < p[k + 1].start ? cpu_end : p[k + 1].start;

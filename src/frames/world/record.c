@@ -59,7 +59,7 @@ void record_frame(struct world *w, const struct frame *f)
 /* Who is killed, or whose file is cut, has told what it came to by then. */
 static void tell_counts(struct world *w)
 {
-    tp_slots_counts(w->guest.slots, &w->out->slots);
+    count_slots(w, &w->out->slots);
     for (const struct tp_world_watch *k = w->c->watch; k; k = k->next)
         if (k->counts)
             k->counts(k->data, w->out);

@@ -42,6 +42,16 @@ static int64_t picture_ns(const struct tp_world_config *c)
     return (int64_t)(c->pipeline + 2 + late) * period + c->callback_ns;
 }
 
+int64_t tp_world_lead(const struct tp_world_config *c)
+{
+    return c->lead_ns + (c->compose_ns > 0 ? c->compose_ns + TP_WORLD_COMPOSE_MARGIN_NS : 0);
+}
+
+unsigned tp_world_own_images(const struct tp_world_config *c)
+{
+    return c->own_images > 0 ? c->own_images : 2 + c->pipeline;
+}
+
 int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
 {
     if (c->n_costs == 0 || c->frames == 0)
@@ -66,6 +76,13 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
         return refuse(e,
             "with server-crash the panel has 50 Hz or more: a server that is back within the "
             "refresh in which it died queues one picture more than a quarantine lasts for");
+    if (c->compose_ns < 0 || c->compose_ns > INT64_C(1000000000) ||
+        (c->own_images != 0 && (c->own_images < 2 || c->own_images > OWN_MOST)))
+        return refuse(e, "a compositor composes for up to a second, into 2 to 5 images");
+    if (c->compose_ns > 0 && c->slowest_mhz > 0)
+        return refuse(e, "a compositor composes at a fixed rate");
+    if (c->compose_ns > 0 && c->per_mille[TP_FAULT_COMPOSITOR_CRASH] > 0 && c->refresh_mhz < 50000)
+        return refuse(e, "with compositor-crash and composition the panel has 50 Hz or more");
     if (tp_gate_check(&c->gate) < 0)
         return refuse(e, "the gate's mode cap needs a cap");
     return 0;
@@ -249,7 +266,7 @@ static void happen(struct world *w, const struct event *e)
         break;
     case EVENT_GONE:
         if (e->b == w->screens)
-            w->images[e->a].uses--;
+            w->panel[e->a].uses--;
         break;
     case EVENT_SERVER:
         server_timer(w);
@@ -262,6 +279,12 @@ static void happen(struct world *w, const struct event *e)
         break;
     case EVENT_FAULT:
         end_fault(w, (enum tp_world_fault)e->a);
+        break;
+    case EVENT_REPAINT:
+        repaint(w, e->a);
+        break;
+    case EVENT_DRAWN:
+        drawn(w, e->a);
         break;
     }
 }
@@ -295,6 +318,8 @@ static void step(struct world *w)
         count_event(w, e.type, e.a);
         happen(w, &e);
     }
+    if (w->compositor.poked)
+        repaint(w, w->compositor.turn);
     if (w->guest.poked)
         run_guest(w);
     check_event(w);
@@ -318,6 +343,8 @@ int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, s
     start_invariants(w);
     start_screen(w);
     start_guest(w);
+    if (composes(w))
+        start_composing(w);
     while (!w->over && out->frames + out->drops < c->frames && r >= 0) {
         step(w);
         if (out->events % LOOKS == 0 && tp_interrupted())
@@ -329,6 +356,8 @@ int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, s
         check_run(w);
     record_rest(w);
     stop_guest(w);
+    if (composes(w))
+        stop_composing(w);
     stop_screen(w);
     if (w->n_fences > 0 && !*out->broken)
         broken(w, "%u fences were never closed", w->n_fences);

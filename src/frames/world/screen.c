@@ -1,6 +1,7 @@
 /*
  * The compositor, the server and the panel. The compositor scans each frame out directly, in the
- * order in which they are ready, one at a time between two flip events. The server hands one
+ * order in which they are ready, one at a time between two flip events (compose.c has the other
+ * kind). The server hands one
  * picture to the panel in a refresh and tells its release notes; both it and the panel are what
  * ships, but for their sockets and threads.
  */
@@ -61,9 +62,9 @@ static int on_send(void *data, void *peer, const struct tp_scanout_frame *f)
 void server_registers(struct world *w)
 {
     struct server *s = &w->server;
-    while (s->registered < w->c->images && tp_notes_may_read(s->peer)) {
+    while (s->registered < w->screened.images && tp_notes_may_read(s->peer)) {
         unsigned i = s->registered++;
-        tp_notes_register(s->notes, s->peer, &w->guest.names[i], -1, i + 1);
+        tp_notes_register(s->notes, s->peer, &w->screened.names[i], -1, i + 1);
     }
 }
 
@@ -131,7 +132,7 @@ void tell_notes(struct world *w, uint64_t serial)
     const struct frame *f = frame_of(w, serial);
     struct tp_identity layer = {0};
     if (f)
-        layer = (struct tp_identity){1, f->image + 1u};
+        layer = (struct tp_identity){1, f->drawn + 1u};
     if (!w->server.up)
         return;
     tp_notes_before_apply(w->server.notes, 0, serial, &layer, 1, w->now);
@@ -147,7 +148,7 @@ static void count_publish(struct world *w, uint64_t serial, int result)
         w->out->drops++;
         return;
     }
-    w->images[f->image].uses++;
+    w->panel[f->drawn].uses++;
     w->panel_has[serial % FRAMES] = true;
     if (++s->published > 1)
         broken(w, "two pictures go to the panel in one refresh");
@@ -167,9 +168,9 @@ static void apply(struct world *w, uint64_t frame)
         struct frame *f = frame_at(w, frame - 1);
         f->serial = serial;
         f->published = w->now;
-        layer = (struct tp_identity){1, f->image + 1u};
+        layer = (struct tp_identity){1, f->drawn + 1u};
         tell(w, "frame %llu, image %u, goes to the panel", (unsigned long long)(frame - 1),
-            f->image);
+            f->drawn);
     }
     enum tp_scan_kind kind = frame > 0 && !w->c->mailbox ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
     bool late = has_bug(w, TP_BUG_NOTE_AFTER_FLIP);
@@ -201,7 +202,7 @@ void publish(struct world *w, uint64_t frame)
     push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame, w->compositor.lives);
 }
 
-static void commit_frame(struct world *w, uint64_t frame)
+void commit_frame(struct world *w, uint64_t frame)
 {
     struct server *s = &w->server;
     s->has_commit = true;
@@ -219,7 +220,7 @@ void server_request(struct world *w, uint64_t which)
     if (!s->up || !s->peer)
         return;
     if (which > 0) {
-        name = w->guest.names[which - 1];
+        name = w->screened.names[which - 1];
         name.index = (uint32_t)which - 1;
     }
     tp_notes_ask(s->notes, s->peer, &name, 1);
@@ -303,6 +304,10 @@ void start_server(struct world *w)
 void commit_next(struct world *w)
 {
     struct compositor *c = &w->compositor;
+    if (composes(w)) {
+        arm_repaint(w);
+        return;
+    }
     if (c->away || c->flipping || c->n == 0 || w->now < c->stalled_until)
         return;
     uint64_t frame = c->queue[c->first];
@@ -335,10 +340,14 @@ void flipped(struct world *w, uint64_t number, int32_t life)
         push(w, c->stalled_until, EVENT_FLIP, number, life);
         return;
     }
-    if (c->showing >= 0)
+    if (c->showing >= 0 && composes(w))
+        tp_slots_released(w->screened.slots, (unsigned)c->showing - w->screened.base, -1,
+            TP_FENCE_NONE, w->now);
+    else if (c->showing >= 0)
         push(w, w->now + HOP_NS, EVENT_RELEASE, (uint64_t)c->showing, life);
-    c->showing = frame_at(w, number)->image;
+    c->showing = frame_at(w, number)->drawn;
     c->flipping = false;
+    poke_repaint(w);
     commit_next(w);
 }
 
@@ -362,7 +371,7 @@ static void latched(struct world *w, uint64_t serial)
     if (!f)
         return;
     f->latched = w->now;
-    f->torn = w->images[f->image].write_to > w->now;
+    f->torn = w->panel[f->drawn].write_to > w->now;
     if (w->n_latched < sizeof w->latched / sizeof *w->latched)
         w->latched[w->n_latched++] = serial;
 }
@@ -376,7 +385,7 @@ static void unlatched(struct world *w, uint64_t serial)
 
 static void begin_reading(struct world *w, struct frame *f, const struct tp_scan_event *e)
 {
-    struct image *m = &w->images[f->image];
+    struct image *m = &w->panel[f->drawn];
     m->read_from = e->time_ns;
     m->read_to = e->end_ns;
     m->read_frame = f->number;
@@ -386,7 +395,7 @@ static void begin_reading(struct world *w, struct frame *f, const struct tp_scan
         return;
     w->out->tears++;
     record_tear(w, f->number, max_ns(m->write_from, f->latched));
-    tell(w, "image %u is read, and the GPU writes it, or has since its latch", f->image);
+    tell(w, "image %u is read, and the GPU writes it, or has since its latch", f->drawn);
     if (w->c->release)
         broken(w, "the panel read an image while the GPU wrote it");
 }
@@ -395,11 +404,11 @@ void count_uses(struct world *w, uint64_t after)
 {
     uint64_t last = w->server.serial;
     w->screens++;
-    for (unsigned i = 0; i < w->c->images; i++)
-        w->images[i].uses = 0;
+    for (unsigned i = 0; i < w->n_panel; i++)
+        w->panel[i].uses = 0;
     for (uint64_t serial = last > FRAMES ? last - FRAMES + 1 : 1; serial <= last; serial++)
         if (serial > after && w->panel_has[serial % FRAMES])
-            w->images[frame_of(w, serial)->image].uses++;
+            w->panel[frame_of(w, serial)->drawn].uses++;
 }
 
 static void refresh(struct world *w, const struct tp_scan_event *e)
@@ -437,7 +446,7 @@ static void let_go(struct world *w, struct frame *f, uint64_t serial, int64_t at
 {
     int *early = &w->early[serial % FRAMES];
     if (f && serial > w->forgotten)
-        push(w, at, EVENT_GONE, f->image, w->screens);
+        push(w, at, EVENT_GONE, f->drawn, w->screens);
     if (*early == 0)
         return;
     w->fences[*early - 1].signal = at;
@@ -475,7 +484,7 @@ static void released(struct world *w, uint64_t serial, bool dropped)
     if (!w->server.up)
         return;
     if (f)
-        w->images[f->image].unheld = w->now + (told ? late : max_ns(late, w->c->callback_ns));
+        w->panel[f->drawn].unheld = w->now + (told ? late : max_ns(late, w->c->callback_ns));
     /* A GPU that has a fence which never signals nobody can help: the kernel's do. */
     bool nothing = silent && (w->c->wait != TP_RELEASE_WAIT_CPU || dice(w, 2));
     if (!told && !nothing)

@@ -5,8 +5,8 @@
  * compositor and the kernel (fences, sockets). The same configuration gives the same run, bit for
  * bit, on every machine.
  *
- * Tears are judged from intervals that the world keeps by itself: when the GPU writes an image, and
- * when the panel reads it.
+ * Tears are judged from intervals that the world keeps by itself: when a GPU writes an image, and
+ * when the panel, or a compositor that composes, reads it.
  */
 #ifndef TP_FRAMES_WORLD_WORLD_H
 #define TP_FRAMES_WORLD_WORLD_H
@@ -22,6 +22,7 @@
 
 #define TP_WORLD_STORY 48u /* events that are told where an invariant broke */
 #define TP_WORLD_LINE 120u
+#define TP_WORLD_COMPOSE_MARGIN_NS 500000 /* a composition is drawn so long before the latch */
 
 struct tp_world_cost {
     int64_t cpu_ns, gpu_ns;
@@ -71,6 +72,8 @@ enum tp_world_bug {
                                   */
     TP_BUG_DROPPED_SUCCESSOR_RELEASES, /* the panel lets go of what it shows where the next picture
                                           is dropped unshown */
+    TP_BUG_RELEASED_BEFORE_READ, /* a compositor gives a client's image back as it begins to read */
+    TP_BUG_FRONT_BUFFER,         /* it draws into what it shows */
     TP_BUGS
 };
 extern const char *const tp_world_bug_names[TP_BUGS];
@@ -105,6 +108,10 @@ struct tp_world_config {
     unsigned images;             /* 2 to 64 */
     unsigned pipeline;           /* 0 to 2 */
     int64_t lead_ns, compositor_ns, callback_ns;
+    /* The compositor composes: it latches a client's picture late enough for its own to be drawn in
+     * this time before the panel's latch. 0: it scans the client's images out directly. */
+    int64_t compose_ns;
+    unsigned own_images; /* of a compositor that composes, 2 to 5; 0: 2 and the pipeline */
     bool release;              /* fences are on */
     enum tp_release_wait wait; /* CPU or GPU */
     bool no_board;             /* the server has none */
@@ -122,6 +129,11 @@ struct tp_world_config {
 };
 /* What `simulate` does where nothing is said, but for costs, images and frames. */
 void tp_world_defaults(struct tp_world_config *c);
+/* What lies between a client's picture and the refresh that latches it: the panel's lead and, of a
+ * compositor that composes, its drawing and its margin. */
+int64_t tp_world_lead(const struct tp_world_config *c);
+/* Of a compositor that composes. */
+unsigned tp_world_own_images(const struct tp_world_config *c);
 /* ⌈H/T⌉: so many images hold the full rate. */
 unsigned tp_world_images(const struct tp_world_config *c);
 int tp_world_check(const struct tp_world_config *c, struct tp_error *e);
