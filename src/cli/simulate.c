@@ -64,6 +64,19 @@ static bool parse_us(const char *text, int64_t *ns)
     return true;
 }
 
+/* How long, and of how many images of its own: "2000", "2000:3". */
+static bool parse_compose(const char *text, struct tp_world_config *c)
+{
+    unsigned long us, images = 0;
+    if (!tp_parse_number(&text, 1000000, &us) || us == 0)
+        return false;
+    if (*text == ':' && (!parse_whole(text + 1, 5, &images) || images < 2))
+        return false;
+    c->compose_ns = (int64_t)us * 1000;
+    c->own_images = (unsigned)images;
+    return *text == ':' || *text == 0;
+}
+
 static bool parse_guest(const char *text, struct tp_world_config *c)
 {
     c->late_guest = strncmp(text, "late", 4) == 0;
@@ -184,8 +197,8 @@ static const char *set_option(int opt, const char *text, struct options *o)
     case OPT_COMPOSITOR:
         return parse_us(text, &c->compositor_ns) ? NULL : "--compositor-us is up to a second";
     case OPT_COMPOSE:
-        return parse_us(text, &c->compose_ns) && c->compose_ns > 0 ? NULL
-                                                                   : "--compose is 1 to 1000000 us";
+        return parse_compose(text, c) ? NULL
+                                      : "--compose is 1 to 1000000 us, and :2 to :5 images";
     case OPT_CALLBACK:
         return parse_us(text, &c->callback_ns) ? NULL : "--callback is up to a second";
     case OPT_ASSERT:
@@ -502,7 +515,7 @@ const struct tp_command tp_command_simulate = {
         "  --pipeline 0..2     refreshes from latch to first line (default: 1)\n"
         "  --latch US          before the refresh (default: 1650)\n"
         "  --compositor-us US  from a frame that is ready to its commit (default: 0)\n"
-        "  --compose US        the compositor draws a picture of its own in this time, from the\n"
+        "  --compose US[:IMAGES]  the compositor draws a picture of its own in this time, from the\n"
         "                      client's (default: it scans those out directly)\n"
         "  --callback US       of the panel's completions (default: 500)\n"
         "  --release-fence on|off  off: as without this program: it may tear\n"

@@ -87,12 +87,22 @@ static bool is_within_bound(const struct world *w)
 }
 
 /* A compositor that composes draws for each refresh, and has an image for that. */
+static bool composition_holds(const struct tp_world_config *c)
+{
+    return c->compose_ns == 0 ||
+        (tp_world_own_images(c) >= 2 + c->pipeline + late_refreshes(c) &&
+            tp_world_lead(c) + c->callback_ns + SLACK_NS <= period_of(c->refresh_mhz));
+}
+
+/* And frames are ready for its latch of the refresh in which they start. Else the gate, which has
+ * nothing but feedback and takes a pipeline of 1 for granted, leaves refreshes out until it has
+ * learnt more. */
 static bool composition_fits(const struct tp_world_config *c)
 {
     int64_t period = period_of(c->refresh_mhz);
     return c->compose_ns == 0 ||
-        (tp_world_own_images(c) >= 2 + c->pipeline + late_refreshes(c) &&
-            tp_world_lead(c) + c->callback_ns + SLACK_NS <= period);
+        (composition_holds(c) && c->pipeline <= 1 &&
+            dearest(c) + tp_world_lead(c) + SLACK_NS <= period);
 }
 
 void start_invariants(struct world *w)
@@ -246,6 +256,8 @@ static void check_few(struct world *w)
 {
     const struct tp_world_config *c = w->c;
     struct tp_oracle o;
+    if (!composition_holds(c)) /* its images are not the oracle's */
+        return;
     if (dearest(c) > period_of(c->refresh_mhz) * 9 / 10 || tp_oracle_run(c, &o, NULL) < 0)
         return;
     if (rate_of(w->out) < o.fps * 0.99)

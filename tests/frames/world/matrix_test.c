@@ -1,6 +1,6 @@
 /*
  * Every pair of settings, in as few worlds as that takes: refresh, cap, images, pipeline, guest,
- * gate, costs, what goes wrong. No invariant may break in any.
+ * gate, costs, what goes wrong, compositor. No invariant may break in any.
  *
  *     matrix_test [--total FRAMES] [--table]
  *
@@ -19,10 +19,11 @@
 #include "frames/world/oracle.h"
 #include "frames/world/world.h"
 
-#define FACTORS 8
+#define FACTORS 9
 #define LEVELS 24
 #define CELLS 1024
 #define COSTS 6     /* which factor they are */
+#define COMPOSES 8
 #define LEAST 2000u /* frames that each world shows */
 #define TRACE 4000u
 
@@ -37,8 +38,9 @@ static const char *names[FACTORS][LEVELS] = {
     {"nothing", "lost-note", "late-fence", "dup-note", "reorder", "truncated-fds", "server-crash",
         "compositor-crash", "compositor-stall", "panel-off", "refresh-switch", "clock-jitter",
         "slow-reader", "fd-exhaustion", "silent-fence", "dvfs", "all"},
+    {"direct", "composes"},
 };
-static unsigned levels[FACTORS] = {6, 7, 4, 3, 6, 4, 6, 17};
+static unsigned levels[FACTORS] = {6, 7, 4, 3, 6, 4, 6, 17, 2};
 
 static bool covered[FACTORS][LEVELS][FACTORS][LEVELS];
 static struct tp_world_cost costs[TRACE];
@@ -62,6 +64,12 @@ static unsigned count_new(const unsigned *cell)
     return n;
 }
 
+/* A compositor composes at a fixed rate only. */
+static bool cannot_be(unsigned a, unsigned i, unsigned b, unsigned k)
+{
+    return a == 0 && i == 5 && b == COMPOSES && k == 1;
+}
+
 /* A pair that is not covered yet, in out; its other factors are any. False: there is none. */
 static bool find_pair(unsigned *out)
 {
@@ -69,12 +77,14 @@ static bool find_pair(unsigned *out)
         for (unsigned b = a + 1; b < FACTORS; b++)
             for (unsigned i = 0; i < levels[a]; i++)
                 for (unsigned k = 0; k < levels[b]; k++) {
-                    if (covered[a][i][b][k])
+                    if (covered[a][i][b][k] || cannot_be(a, i, b, k))
                         continue;
                     for (unsigned f = 0; f < FACTORS; f++)
                         out[f] = dice(levels[f]);
                     out[a] = i;
                     out[b] = k;
+                    if (cannot_be(0, out[0], COMPOSES, out[COMPOSES]))
+                        out[a == 0 ? COMPOSES : 0] = a == 0 ? 0 : dice(5);
                     return true;
                 }
     return false;
@@ -132,6 +142,7 @@ static struct tp_world_config make_config(const unsigned *cell, uint64_t frames)
     c.refresh_mhz = rates[cell[0]];
     c.slowest_mhz = cell[0] == 5 ? 48000 : 0;
     c.gate.cap_mhz = caps[cell[1]];
+    c.compose_ns = cell[COMPOSES] > 0 ? 2000000 : 0;
     c.images = 2 + cell[2];
     c.pipeline = cell[3];
     c.late_guest = cell[4] >= 3;
@@ -260,9 +271,9 @@ int main(int argc, char **argv)
         return 1;
     }
     if (table)
-        puts("| refresh | cap | images | pipeline | guest | gate | costs | goes wrong | frames "
+        puts("| refresh | cap | images | pipeline | guest | gate | costs | goes wrong | compositor | frames "
              "| fps | oracle's | tears | late | on vblank | latency ms | timeouts |\n"
-             "|---|---|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+             "|---|---|---|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     unsigned bad = run(total, table);
     forget_recordings();
     return bad > 0;

@@ -60,6 +60,10 @@ static void choose_screen(struct tp_world_config *c)
         c->callback_ns = 1000 * wide(0, 1000000);
     if (dice(2))
         c->compositor_ns = 1000 * wide(0, 1000000);
+    if (c->slowest_mhz == 0 && dice(3) == 0) {
+        c->compose_ns = 1000 * wide(1, dice(4) ? 10000 : 1000000);
+        c->own_images = 2 + (unsigned)dice(4);
+    }
 }
 
 static void choose_faults(struct tp_world_config *c)
@@ -124,6 +128,8 @@ static void print_options(const struct tp_world_config *c)
         (long long)c->callback_ns / 1000, (unsigned long long)c->seed);
     if (c->gate.cap_mhz > 0)
         printf(" --cap %.3f", c->gate.cap_mhz / 1e3);
+    if (c->compose_ns > 0)
+        printf(" --compose %lld:%u", (long long)c->compose_ns / 1000, c->own_images);
     const char *before = " --faults ";
     for (unsigned i = 0; i < TP_FAULTS; i++)
         if (c->per_mille[i] > 0) {

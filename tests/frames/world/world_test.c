@@ -506,7 +506,7 @@ static void each_planted_bug_is_caught(void **data)
         enum tp_world_fault fault;
         uint32_t per_mille;
         unsigned late_refreshes;
-        int64_t cost_us, other_us, lead_ns;
+        int64_t cost_us, other_us, lead_ns, compose_us;
         uint32_t cap_mhz, refresh_mhz, slowest_mhz;
         unsigned pipeline;
         bool off;
@@ -533,6 +533,8 @@ static void each_planted_bug_is_caught(void **data)
             .pipeline = 2, .cost_us = 4000},
         {TP_BUG_DROPPED_SUCCESSOR_RELEASES, 4, .cost_us = 5000, .other_us = 26000,
             .lead_ns = 8 * MS, .mailbox = true, .off = true},
+        {TP_BUG_RELEASED_BEFORE_READ, 2, .compose_us = 2000, .cost_us = 3000, .off = true},
+        {TP_BUG_FRONT_BUFFER, 3, .compose_us = 2000},
     };
     assert_int_equal(sizeof bugs / sizeof *bugs, TP_BUGS - 1);
     for (unsigned i = 0; i < sizeof bugs / sizeof *bugs; i++)
@@ -548,6 +550,7 @@ static void each_planted_bug_is_caught(void **data)
             c.no_board = bugs[i].no_board;
             c.early_fences = bugs[i].early_fences;
             c.mailbox = bugs[i].mailbox;
+            c.compose_ns = bugs[i].compose_us * 1000;
             c.per_mille[bugs[i].fault] = bugs[i].per_mille;
             if (bugs[i].late_refreshes > 0)
                 c.late_refreshes = bugs[i].late_refreshes;
@@ -624,6 +627,10 @@ static void what_cannot_be_is_refused(void **data)
     REFUSED(lead_ns = 17 * MS);
     REFUSED(lead_ns = -1);
     REFUSED(compositor_ns = 2000 * MS);
+    REFUSED(compose_ns = 2000 * MS);
+    REFUSED(compose_ns = -1);
+    REFUSED(own_images = 6);
+    REFUSED(own_images = 1);
     REFUSED(callback_ns = -1);
     REFUSED(gate.mode = TP_GATE_CAP);
     cost.cpu_ns = -1;
