@@ -10,7 +10,7 @@ unset TURNPIKE_TRACES
 
 print_table() { # name
     case $1 in
-    question | latency | tears) "$built/world_tables" "$1" ;;
+    question | latency | tears | composed) "$built/world_tables" "$1" ;;
     mistakes)
         printf '| mistake | what broke | frames until then |\n|---|---|--:|\n'
         "$built/world_test" 2>/dev/null | grep '^| '

@@ -136,17 +136,51 @@ static void tears(void)
     }
 }
 
+/* Where a compositor composes, against direct scan-out; own images: of the compositor. */
+static void composed(void)
+{
+    static const struct {
+        enum tp_gate_mode mode;
+        const char *gate;
+        int64_t us;
+        unsigned pipeline, own;
+    } cases[] = {{TP_GATE_VSYNC, "vsync", 8000, 1, 3}, {TP_GATE_VSYNC, "vsync", 15000, 1, 3},
+        {TP_GATE_LATENCY, "latency", 8000, 1, 3}, {TP_GATE_OFF, "off", 8000, 1, 3},
+        {TP_GATE_VSYNC, "vsync", 8000, 0, 2}, {TP_GATE_VSYNC, "vsync", 8000, 1, 2},
+        {TP_GATE_VSYNC, "vsync", 8000, 2, 3}};
+    puts("| gate | cost ms | pipeline | own images | direct: fps | start to first line ms "
+         "| composed: fps | start to first line ms | torn without fences, % |\n"
+         "|---|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tp_world_cost cost = cost_of(cases[i].us);
+        struct tp_world_config c = config(&cost, 3 + cases[i].pipeline);
+        c.gate.mode = cases[i].mode;
+        c.pipeline = cases[i].pipeline;
+        go(&c);
+        printf("| %s | %.0f | %u | %u | %.2f | %.2f ", cases[i].gate, (double)cases[i].us / 1000,
+            c.pipeline, cases[i].own, fps(), ms(result.latency.p50_ns));
+        c.compose_ns = 2000000;
+        c.own_images = cases[i].own;
+        go(&c);
+        printf("| %.2f | %.2f ", fps(), ms(result.latency.p50_ns));
+        c.release = false;
+        go(&c);
+        printf("| %.1f |\n", 100 * (double)result.tears / (double)result.frames);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*print)(void);
-    } tables[] = {{"question", question}, {"latency", latency}, {"tears", tears}};
+    } tables[] = {{"question", question}, {"latency", latency}, {"tears", tears},
+        {"composed", composed}};
     for (unsigned i = 0; argc == 2 && i < sizeof tables / sizeof *tables; i++)
         if (strcmp(argv[1], tables[i].name) == 0) {
             tables[i].print();
             return 0;
         }
-    fprintf(stderr, "usage: tables question|latency|tears\n");
+    fprintf(stderr, "usage: tables question|latency|tears|composed\n");
     return 2;
 }
