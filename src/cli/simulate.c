@@ -197,8 +197,7 @@ static const char *set_option(int opt, const char *text, struct options *o)
     case OPT_COMPOSITOR:
         return parse_us(text, &c->compositor_ns) ? NULL : "--compositor-us is up to a second";
     case OPT_COMPOSE:
-        return parse_compose(text, c) ? NULL
-                                      : "--compose is 1 to 1000000 us, and :2 to :5 images";
+        return parse_compose(text, c) ? NULL : "--compose is 1 to 1000000 us, and :2 to :5 images";
     case OPT_CALLBACK:
         return parse_us(text, &c->callback_ns) ? NULL : "--callback is up to a second";
     case OPT_ASSERT:
@@ -515,7 +514,8 @@ const struct tp_command tp_command_simulate = {
         "  --pipeline 0..2     refreshes from latch to first line (default: 1)\n"
         "  --latch US          before the refresh (default: 1650)\n"
         "  --compositor-us US  from a frame that is ready to its commit (default: 0)\n"
-        "  --compose US[:IMAGES]  the compositor draws a picture of its own in this time, from the\n"
+        "  --compose US[:IMAGES]  the compositor draws a picture of its own in this time, from "
+        "the\n"
         "                      client's (default: it scans those out directly)\n"
         "  --callback US       of the panel's completions (default: 500)\n"
         "  --release-fence on|off  off: as without this program: it may tear\n"

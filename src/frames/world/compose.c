@@ -76,8 +76,8 @@ static void begin_drawing(struct world *w, unsigned slot)
     c->drawing = latch_client(w);
     struct frame *f = frame_at(w, c->drawing);
     f->drawn = image;
-    tell(w, "the compositor draws frame %llu, image %u, into its %u",
-        (unsigned long long)f->number, f->image, image);
+    tell(w, "the compositor draws frame %llu, image %u, into its %u", (unsigned long long)f->number,
+        f->image, image);
     if (w->c->release && w->own[image].uses > 0)
         broken(w, "the compositor has an image that the panel may read");
     if (has_bug(w, TP_BUG_FRONT_BUFFER) && c->showing >= 0)

@@ -267,7 +267,8 @@ static void on_note(struct world *w, struct tp_scanout_frame *f)
         f->u.note.what == TP_NOTE_FINAL)
         of->told = w->now;
     spoil_note(w, f);
-    if (!tp_slots_note(w->screened.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
+    if (!tp_slots_note(
+            w->screened.slots, &f->u.note, f->flags & TP_SCANOUT_RESYNC, f->fd, w->now) &&
         f->fd >= 0)
         drop_fence(w, f->fd);
 }
@@ -391,8 +392,9 @@ void connect_screened(struct world *w)
         g->slots, capabilities, w->c->no_board ? NULL : &g->view, quarantine_from(w));
     for (unsigned i = 0; i < g->images; i++) {
         struct tp_buffer_name *n = &g->names[i];
-        *n = (struct tp_buffer_name){
-            .identity = {1, g->base + i + 1}, .generation = ++g->generation, .index = TP_BUFFER_NO_INDEX};
+        *n = (struct tp_buffer_name){.identity = {1, g->base + i + 1},
+            .generation = ++g->generation,
+            .index = TP_BUFFER_NO_INDEX};
         tp_slots_register(g->slots, i, n, w->now);
     }
     s->registered = 0;

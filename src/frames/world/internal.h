@@ -60,9 +60,9 @@ struct events {
 
 struct frame {
     uint64_t number, id; /* from 0; the gate's */
-    unsigned image; /* the client's */
-    unsigned drawn; /* what the panel reads: that, or the compositor's own */
-    int32_t life; /* of the compositor that it went to */
+    unsigned image;      /* the client's */
+    unsigned drawn;      /* what the panel reads: that, or the compositor's own */
+    int32_t life;        /* of the compositor that it went to */
     int64_t begin, asked, acquired, gate, entry, ready, commit, line; /* NEVER: not yet */
     int64_t cpu, gpu;
     int64_t release;  /* when the image that it got was free */
@@ -159,7 +159,7 @@ struct screened {
     struct tp_buffer_name names[TP_SLOTS_MAX];
     uint32_t generation;
     unsigned images;
-    unsigned base; /* of its images in the panel's */
+    unsigned base;               /* of its images in the panel's */
     struct tp_slots_counts past; /* of compositors that died */
 };
 

@@ -7,9 +7,9 @@
 #include "frames/world/internal.h"
 #include "frames/world/oracle.h"
 
-#define GATE_OPEN_NS 1000000          /* from there to the frame's start, at most */
-#define FEW_FRAMES 1000u              /* too few to speak of a rate */
-#define STILL_NS INT64_C(5000000000)  /* longer than anybody is away */
+#define GATE_OPEN_NS 1000000         /* from there to the frame's start, at most */
+#define FEW_FRAMES 1000u             /* too few to speak of a rate */
+#define STILL_NS INT64_C(5000000000) /* longer than anybody is away */
 /* Sleeps that end late, and the hops between processes. */
 #define SLACK_NS 1000000
 
@@ -66,7 +66,8 @@ unsigned tp_world_images(const struct tp_world_config *c)
 static int64_t most_between(const struct world *w)
 {
     const struct tp_world_config *c = w->c;
-    int64_t most = STILL_NS + 2 * dearest(c) + c->callback_ns + c->compose_ns; /* DVFS may double what it costs */
+    int64_t most = STILL_NS + 2 * dearest(c) + c->callback_ns +
+        c->compose_ns; /* DVFS may double what it costs */
     most += (int64_t)(c->pipeline + 2 + late_refreshes(c)) * w->slowest_ns;
     /* Each switch of the rate may prolong the wait for a latch that was counted at another. */
     if (c->gate.mode != TP_GATE_OFF && c->gate.cap_mhz > 0)
@@ -117,7 +118,8 @@ void start_invariants(struct world *w)
     w->paced = c->policy == TP_POLICY_GATE &&
         (c->gate.mode == TP_GATE_VSYNC || c->gate.mode == TP_GATE_CAP);
     w->fits = w->steady && w->paced && c->slowest_mhz == 0 && !c->mailbox &&
-        c->images >= tp_world_images(c) && dearest(c) <= period_of(c->refresh_mhz) * 9 / 10 && composition_fits(c);
+        c->images >= tp_world_images(c) && dearest(c) <= period_of(c->refresh_mhz) * 9 / 10 &&
+        composition_fits(c);
 }
 
 /* --- after every event --- */

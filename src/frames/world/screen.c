@@ -341,8 +341,8 @@ void flipped(struct world *w, uint64_t number, int32_t life)
         return;
     }
     if (c->showing >= 0 && composes(w))
-        tp_slots_released(w->screened.slots, (unsigned)c->showing - w->screened.base, -1,
-            TP_FENCE_NONE, w->now);
+        tp_slots_released(
+            w->screened.slots, (unsigned)c->showing - w->screened.base, -1, TP_FENCE_NONE, w->now);
     else if (c->showing >= 0)
         push(w, w->now + HOP_NS, EVENT_RELEASE, (uint64_t)c->showing, life);
     c->showing = frame_at(w, number)->drawn;
