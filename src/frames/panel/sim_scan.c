@@ -335,6 +335,7 @@ void tp_scan_set_power(struct tp_scan *s, bool on, int64_t now_ns)
         s->n_taken = s->n_queue = 0;
         s->shown = 0;
         s->unseen = false;
+        s->interval_ns = 0; /* there is nothing to repeat */
         return;
     }
     if (s->switching)

@@ -307,6 +307,8 @@ static void step(struct world *w)
             broken(w, "nothing happens any more");
             return;
         }
+        if (scan < w->now)
+            broken(w, "the panel is in the past");
         w->now = scan;
         if (tp_scan_step(&w->scan, scan, &s)) {
             count_event(w, 100 + s.type, s.serial);

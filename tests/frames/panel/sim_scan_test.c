@@ -366,6 +366,27 @@ static void a_screen_that_goes_off_lets_all_go(void **state)
     expect(TP_SCAN_REFRESH, 4, 111 * MS);
 }
 
+/* What it repeated evenly before is not repeated any more. */
+static void with_a_range_a_screen_that_is_on_again_goes_on_from_there(void **state)
+{
+    (void)state;
+    start(&range, 0);
+    assert_int_equal(next_refresh(), 0);
+    publish(1, TP_SCAN_FIFO, 10 * MS);
+    expect(TP_SCAN_LATCH, 1, 10 * MS);
+    expect(TP_SCAN_REFRESH, 1, 12 * MS);
+    assert_int_equal(next_refresh(), 62 * MS);
+    publish(2, TP_SCAN_FIFO, 90 * MS);
+    expect(TP_SCAN_LATCH, 2, 90 * MS);
+    expect(TP_SCAN_REFRESH, 2, 92 * MS);
+    tp_scan_set_power(&scan, false, 95 * MS);
+    expect(TP_SCAN_RELEASE, 1, 92 * MS);
+    expect(TP_SCAN_RELEASE, 2, 95 * MS);
+    tp_scan_set_power(&scan, true, 300 * MS);
+    assert_int_equal(next_refresh(), 300 * MS);
+    assert_int_equal(next_refresh(), 350 * MS);
+}
+
 static void what_no_screen_can_be_is_refused(void **state)
 {
     static const struct {
@@ -616,6 +637,7 @@ int main(void)
         cmocka_unit_test(another_rate_begins_with_the_next_refresh),
         cmocka_unit_test(a_fixed_rate_and_a_range_follow_one_another),
         cmocka_unit_test(a_screen_that_goes_off_lets_all_go),
+        cmocka_unit_test(with_a_range_a_screen_that_is_on_again_goes_on_from_there),
         cmocka_unit_test(what_no_screen_can_be_is_refused),
         cmocka_unit_test(a_million_events_are_as_the_rules_have_them),
         cmocka_unit_test(whatever_is_asked_of_it_the_rules_hold),

@@ -303,6 +303,19 @@ static void a_variable_rate_takes_each_frame_as_it_comes(void **data)
     assert_true(result.interval.stddev_ns < 100000);
 }
 
+/* At its fastest the panel is 70 times as fast as at its slowest; frames come below even that. */
+static void a_variable_screen_that_was_off_goes_on(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(300000);
+    struct tp_world_config c = config(&cost, 300);
+    c.refresh_mhz = 354671;
+    c.slowest_mhz = 4000;
+    c.per_mille[TP_FAULT_PANEL_OFF] = 63;
+    go(&c);
+    assert_true(result.injected[TP_FAULT_PANEL_OFF] > 10);
+}
+
 /* --- faults --- */
 
 static void nothing_tears_whatever_goes_wrong(void **data)
@@ -801,6 +814,7 @@ int main(void)
         cmocka_unit_test(latency_is_lower_at_the_same_rate),
         cmocka_unit_test(latency_has_no_spiral),
         cmocka_unit_test(a_variable_rate_takes_each_frame_as_it_comes),
+        cmocka_unit_test(a_variable_screen_that_was_off_goes_on),
         cmocka_unit_test(nothing_tears_whatever_goes_wrong),
         cmocka_unit_test(nothing_tears_where_fences_are_late_and_servers_die),
         cmocka_unit_test(a_gpu_that_waits_needs_fewer_images),
