@@ -218,6 +218,14 @@ static void forget(struct tp_icd_device *d)
     free(d);
 }
 
+/* Whether something is signalled by a submit of ours. imports: acquires are not. */
+static bool is_submitting(const struct tp_icd_device *d, bool imports)
+{
+    /* A fence of a screen's event is imported into by nobody: somebody may wait for it. */
+    return d->enabled & TP_BIT(TP_EXT_DISPLAY_CONTROL) ||
+        (d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !imports);
+}
+
 static void choose_signals(struct tp_icd_device *d)
 {
     struct tp_icd_physical *p = d->physical;
@@ -225,10 +233,7 @@ static void choose_signals(struct tp_icd_device *d)
     d->can_import_sync_fd = p->import_semaphore_sync_fd && p->import_fence_sync_fd &&
         d->vk.ImportSemaphoreFdKHR && d->vk.ImportFenceFdKHR;
     d->can_export_sync_fd = p->export_semaphore_sync_fd && d->vk.GetSemaphoreFdKHR;
-    /* A fence of a screen's event is imported into by nobody: somebody may wait for it. */
-    bool submits = d->enabled & TP_BIT(TP_EXT_DISPLAY_CONTROL) ||
-        (d->enabled & TP_BIT(TP_EXT_SWAPCHAIN) && !d->can_import_sync_fd);
-    d->share_queues = submits && !d->own;
+    d->share_queues = is_submitting(d, d->can_import_sync_fd) && !d->own;
 }
 
 /* The driver's device, with its functions found and its queues known. */
@@ -251,8 +256,7 @@ static VkResult make(
             &changed.enabledExtensionCount, &d->enabled);
     free(theirs);
     bool swapchains = d->enabled & TP_BIT(TP_EXT_SWAPCHAIN);
-    bool submits = (swapchains && !sync_fd) || d->enabled & TP_BIT(TP_EXT_DISPLAY_CONTROL);
-    if (r == VK_SUCCESS && !plan_queues(p, info, submits, swapchains, &plan))
+    if (r == VK_SUCCESS && !plan_queues(p, info, is_submitting(d, sync_fd), swapchains, &plan))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;
     if (r == VK_SUCCESS && tp_chain_without(info->pNext, is_our_feature, &chain))
         r = VK_ERROR_OUT_OF_HOST_MEMORY;

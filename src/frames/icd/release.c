@@ -95,6 +95,12 @@ static void try_connect(struct tp_scanout *c)
     struct iovec part = {&hello, sizeof hello};
 
     c->retry_ns = tp_icd_now_ns() + RETRY_NS;
+    /* Asked by each acquire where there is no server: a look at the name is a twelfth of a socket. */
+    if (c->server.sun_path[0] && access(c->server.sun_path, F_OK)) {
+        say_none(c, strerror(errno));
+        c->refused = false;
+        return;
+    }
     c->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (c->sock < 0)
         return;

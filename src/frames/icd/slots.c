@@ -44,7 +44,7 @@ void tp_slots_destroy(struct tp_slots *s)
     if (!s)
         return;
     for (unsigned i = 0; i < s->n; i++) {
-        tp_slot_drop_fences(s, &s->slots[i], true, true);
+        tp_slot_drop_fences(s, &s->slots[i], tp_slot_fence_is_any);
         free(s->slots[i].fences);
     }
     free(s);
@@ -71,13 +71,11 @@ void tp_slots_timeline(struct tp_slots *s, const struct tp_timeline_frame *t)
 
 /* --- fences --- */
 
-void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, bool panel, bool compositor)
+void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, tp_slot_fence_is goes)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < t->n_fences; i++) {
-        const struct tp_slot_fence *f = &t->fences[i];
-        bool keep = f->compositor ? !compositor : !panel;
-        if (keep || (f->orphan && !compositor)) {
+        if (!goes(s, &t->fences[i])) {
             t->fences[kept++] = t->fences[i];
             continue;
         }
@@ -85,6 +83,25 @@ void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, bool panel, bool
         s->counts.fences--;
     }
     t->n_fences = kept;
+}
+
+bool tp_slot_fence_is_any(const struct tp_slots *s, const struct tp_slot_fence *f)
+{
+    (void)s;
+    (void)f;
+    return true;
+}
+
+bool tp_slot_fence_is_servers(const struct tp_slots *s, const struct tp_slot_fence *f)
+{
+    (void)s;
+    return !f->compositor && !f->orphan;
+}
+
+static bool is_compositors(const struct tp_slots *s, const struct tp_slot_fence *f)
+{
+    (void)s;
+    return f->compositor;
 }
 
 static void add_fence(
@@ -259,7 +276,7 @@ static void hear(struct tp_slots *s, struct tp_slot *t, uint32_t low, int64_t no
     t->spent = false;
     switch (tp_board_state_of(low)) {
     case TP_BOARD_FREE:
-        tp_slot_drop_fences(s, t, true, false);
+        tp_slot_drop_fences(s, t, tp_slot_fence_is_servers);
         t->incomplete = t->fenced_known = false;
         t->n_open = 0;
         break;
@@ -441,7 +458,7 @@ void tp_slots_compositor_gone(struct tp_slots *s, int64_t now_ns)
 {
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
-        tp_slot_drop_fences(s, t, false, true);
+        tp_slot_drop_fences(s, t, is_compositors);
         if (t->place != TP_PLACE_HELD && t->place != TP_PLACE_QUEUED)
             continue;
         given_back(s, t, now_ns);

@@ -21,20 +21,16 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static bool has_signalled(const struct tp_slots *s, const struct tp_slot_fence *f)
+{
+    return s->ops.signalled(s->data, f->fence);
+}
+
 /* Lets go of those that have signalled, each looked at until it has. True: there is none left. */
 static bool poll_fences(struct tp_slots *s, struct tp_slot *t)
 {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < t->n_fences; i++) {
-        if (s->ops.signalled(s->data, t->fences[i].fence)) {
-            s->ops.close_fence(s->data, t->fences[i].fence);
-            s->counts.fences--;
-        } else {
-            t->fences[kept++] = t->fences[i];
-        }
-    }
-    t->n_fences = kept;
-    return kept == 0;
+    tp_slot_drop_fences(s, t, has_signalled);
+    return t->n_fences == 0;
 }
 
 static bool has_orphan(const struct tp_slot *t)
@@ -45,18 +41,10 @@ static bool has_orphan(const struct tp_slot *t)
     return false;
 }
 
-static void give_up_orphans(struct tp_slots *s, struct tp_slot *t)
+static bool is_orphan(const struct tp_slots *s, const struct tp_slot_fence *f)
 {
-    unsigned kept = 0;
-    for (unsigned i = 0; i < t->n_fences; i++) {
-        if (t->fences[i].orphan) {
-            s->ops.close_fence(s->data, t->fences[i].fence);
-            s->counts.fences--;
-        } else {
-            t->fences[kept++] = t->fences[i];
-        }
-    }
-    t->n_fences = kept;
+    (void)s;
+    return f->orphan;
 }
 
 static bool gpu_can_wait(const struct tp_slots *s, const struct tp_slot *t)
@@ -94,7 +82,7 @@ static enum reach reach_of(
         t->quarantine_ns = NEVER;
     }
     if (has_orphan(t) && now_ns >= t->orphans_ns)
-        give_up_orphans(s, t);
+        tp_slot_drop_fences(s, t, is_orphan);
     switch (panel) {
     case TP_PANEL_FREE:
         break;
@@ -120,7 +108,7 @@ static enum reach look(struct tp_slots *s, struct tp_slot *t, int64_t now_ns)
 {
     enum tp_slot_panel panel = tp_slot_panel(s, t);
     if (t->place == TP_PLACE_IDLE && panel == TP_PANEL_FREE && t->n_fences > 0)
-        tp_slot_drop_fences(s, t, true, false);
+        tp_slot_drop_fences(s, t, tp_slot_fence_is_servers);
     enum reach r = reach_of(s, t, panel, now_ns);
     if (r == READY && t->ready_ns == NEVER && t->order > 0)
         t->ready_ns = later(t->given_ns, now_ns);
@@ -337,7 +325,7 @@ void tp_slots_take(struct tp_slots *s, const struct tp_slots_choice *choice, int
     }
     /* Those of one that is not waited for are kept. */
     if (!choice->unsafe)
-        tp_slot_drop_fences(s, t, true, true);
+        tp_slot_drop_fences(s, t, tp_slot_fence_is_any);
     t->place = TP_PLACE_ACQUIRED;
     t->ready_ns = t->replaced_ns = t->quarantine_ns = NEVER;
     t->spent = true;

@@ -92,8 +92,12 @@ enum tp_slot_panel {
 /* low: the word to sleep on, where there is one: true. */
 bool tp_slot_word(const struct tp_slots *s, const struct tp_slot *t, uint32_t *low);
 enum tp_slot_panel tp_slot_panel(const struct tp_slots *s, const struct tp_slot *t);
-/* Closes what it has of the panel's fences, and of the compositor's. */
-void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, bool panel, bool compositor);
+typedef bool (*tp_slot_fence_is)(const struct tp_slots *s, const struct tp_slot_fence *f);
+/* Closes those of its fences for which goes is true; the others stay in their order. */
+void tp_slot_drop_fences(struct tp_slots *s, struct tp_slot *t, tp_slot_fence_is goes);
+bool tp_slot_fence_is_any(const struct tp_slots *s, const struct tp_slot_fence *f);
+/* Of the panel's reading, and of the server that is up. */
+bool tp_slot_fence_is_servers(const struct tp_slots *s, const struct tp_slot_fence *f);
 /* (pipeline + 2) refreshes. */
 int64_t tp_slots_pass_ns(const struct tp_slots *s);
 /* For slots_acquire.c: a wait of this kind began. */
