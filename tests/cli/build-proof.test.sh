@@ -4,45 +4,12 @@
 # timeout: 600
 set -uo pipefail
 . "$(dirname "$0")/../scripts/mesa.sh"
+. "$(dirname "$0")/tiny.sh"
 export TURNPIKE_DATADIR=$TP_SRC
 cd "$TP_TMP" || exit 2
 
-cp -r "$TP_SRC/tests/factory/recipe/tiny" tiny
-echo 25.0.7 >tiny/VERSION
-mkdir tiny/src/freedreno/common
-printf 'add_gpus([\n    GPUId(505),\n], GPUInfo(CHIP.A5XX))\n' >tiny/src/freedreno/common/freedreno_devices.py
-sed -i s/shared_library/static_library/ tiny/src/util/meson.build
-mkdir patches
-cp -r "$TP_SRC/patches/driver-label" patches/
-cat >patches/10-says.edit <<'END'
-patch     says
-title     Say something
-why       To be looked for.
-upstream  needed 2026-11-30 25.0.7: nothing is said
-proof     text has "something to say"
-
-new-file  src/freedreno/vulkan/tu_turnpike.c
-  from driver-label/tu_turnpike.c
-  template
-
-new-file  src/freedreno/vulkan/tu_turnpike.h
-  from driver-label/tu_turnpike.h
-
-edit      src/freedreno/vulkan/meson.build
-  form "beside the queue"
-    match
-      'tu_queue.c'
-    before
-      'tu_turnpike.c',
-
-edit      src/freedreno/vulkan/tu_queue.c
-  form "used by it"
-    in function tiny_queue
-    match
-      return n ^ (n >> 3);
-    before
-      static const char *volatile says = "something to say";
-      n += *says;
+tiny_mesa .
+cat >>patches/10-says.edit <<'END'
 
 edit      src/freedreno/vulkan/tu_queue.c
   form "what Android's loader asks for"
