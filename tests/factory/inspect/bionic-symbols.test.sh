@@ -1,24 +1,11 @@
 #!/bin/bash
 # tools/bionic-symbols: small maps of three releases to a table, and libraries held against the table.
-# Functions are called through ok, by name.
+# Functions are called through check, by name.
 # shellcheck disable=SC2317
 set -u
+. "$(dirname "$0")/../../scripts/mesa.sh"
 tool=$TP_SRC/tools/bionic-symbols
 cd "$TP_TMP" || exit 2
-
-n=0 failed=0
-ok() { # what it shows, command...
-    local name=$1 log
-    shift
-    n=$((n + 1))
-    if log=$("$@" 2>&1); then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        [[ -z $log ]] || printf '%s\n' "$log" | sed 's/^/# /'
-        failed=1
-    fi
-}
 
 mkdir -p maps/{24,28,30}
 cat >maps/24/libc.map.txt <<'END'
@@ -107,7 +94,7 @@ made() {
         diff wanted given
 }
 # What no map of its own release has is not there, whatever a later map says of it (for_mine, late_in_map).
-ok "maps of three releases become one table" made
+check "maps of three releases become one table" made
 
 # The data's own: in the order of its libraries' names and symbols, each said once.
 in_order() {
@@ -117,8 +104,8 @@ in_order() {
         END { exit bad }' "$TP_SRC/data/$1"
 }
 export LC_ALL=C
-ok "bionic-symbols.txt is in order" in_order bionic-symbols.txt
-ok "platform-symbols.txt is in order" in_order platform-symbols.txt
+check "bionic-symbols.txt is in order" in_order bionic-symbols.txt
+check "platform-symbols.txt is in order" in_order platform-symbols.txt
 
 says() { # text, command...
     local text=$1
@@ -127,20 +114,19 @@ says() { # text, command...
     grep -q -- "$text" said || { cat said; false; }
 }
 echo 'int property_get, call_once, nobody;' | gcc -shared -nostdlib -x c -o libcutils.so -
-ok "a symbol that no row has is told" says "  unlisted nobody" "$tool" check 29 libcutils.so
-ok "a row's symbol that is not there is told" says "  missing property_set" "$tool" check 29 libcutils.so
+check "a symbol that no row has is told" says "  unlisted nobody" "$tool" check 29 libcutils.so
+check "a row's symbol that is not there is told" says "  missing property_set" "$tool" check 29 libcutils.so
 echo 'int hw_get_module, hw_get_module_by_class;' | gcc -shared -nostdlib -x c -o libhardware.so -
-ok "a library that agrees is told so" says "libhardware.so at API 29: 0 disagree" "$tool" check 29 libhardware.so
+check "a library that agrees is told so" says "libhardware.so at API 29: 0 disagree" "$tool" check 29 libhardware.so
 awk '/^\[/ { here = /libcutils/; next } here && NF && !/^#/ { print "int " $1 ";" }' \
     "$TP_SRC/data/platform-symbols.txt" | gcc -shared -nostdlib -x c -o libcutils.so -
-ok "one that is there too early is told" says "early atrace_get_enabled_tags (listed from 31 on)" \
+check "one that is there too early is told" says "early atrace_get_enabled_tags (listed from 31 on)" \
     "$tool" check 30 libcutils.so
-ok "and not where it has come" says "libcutils.so at API 36: 0 disagree" "$tool" check 36 libcutils.so
+check "and not where it has come" says "libcutils.so at API 36: 0 disagree" "$tool" check 36 libcutils.so
 usage() {
     "$tool" nonsense 2>said
     test $? -eq 2 && grep -q 'bionic-symbols make MAPS' said
 }
-ok "wrong usage is answered with the right one" usage
+check "wrong usage is answered with the right one" usage
 
-echo "1..$n"
-exit $failed
+tap_close

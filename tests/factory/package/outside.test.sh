@@ -1,8 +1,9 @@
 #!/bin/bash
 # Other programs' view of the archives: unzip, zipinfo, readelf, jq, sha256sum, a full disk.
-# Functions are called through ok, by name.
+# Functions are called through check, by name.
 # shellcheck disable=SC2317,SC2016
 set -u
+. "$(dirname "$0")/../../scripts/mesa.sh"
 build=${TP_BUILD:-$(dirname "$TURNPIKE")}
 tool=$build/tests/factory/package/package_tool
 fixtures=$build/tests/factory/package
@@ -16,19 +17,6 @@ if [[ -z $tmp ]]; then
     trap 'rm -rf "$tmp"' EXIT
 fi
 
-n=0 failed=0
-ok() { # what it shows, command...
-    local name=$1 log
-    shift
-    n=$((n + 1))
-    if log=$("$@" 2>&1); then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        [[ -z $log ]] || printf '%s\n' "$log" | sed 's/^/# /'
-        failed=1
-    fi
-}
 same() { # wanted, given
     [[ $1 == "$2" ]] || { printf 'wanted: %s\ngiven: %s\n' "$1" "$2" && return 1; }
 }
@@ -39,55 +27,54 @@ pack() { # folder, fixture, system, machine, target, variant
 
 report=$(pack "$tmp/linux" linux-b linux "$machine" host b)
 zip=$tmp/linux/WN-Linux-Turnip-25.0.7-b_Axxx.zip
-ok 'a linux archive is written' test -f "$zip"
-ok 'unzip -t finds no fault in it' unzip -tqq "$zip"
-ok 'it holds two flat entries, the metadata first' same \
+check 'a linux archive is written' test -f "$zip"
+check 'unzip -t finds no fault in it' unzip -tqq "$zip"
+check 'it holds two flat entries, the metadata first' same \
     $'meta.json\nlibvulkan_freedreno.so' "$(unzip -Z1 "$zip")"
-ok 'zipinfo sees fixed times, modes and method' same \
+check 'zipinfo sees fixed times, modes and method' same \
     $'-rw-r--r-- unx defX 80-Jan-01 12:00 meta.json\n-rw-r--r-- unx defX 80-Jan-01 12:00 libvulkan_freedreno.so' \
     "$(LC_ALL=C unzip -Z -s "$zip" | grep '^-' | sed -E 's/ +/ /g' | cut -d' ' -f1,3,6-9)"
-ok 'the reported hash is the archive'"'"'s' same \
+check 'the reported hash is the archive'"'"'s' same \
     "$(sha256sum <"$zip" | cut -d' ' -f1)" "$(sed -n 2p <<<"$report")"
 unzip -p "$zip" libvulkan_freedreno.so >"$tmp/unpacked.so"
-ok 'the driver comes out byte for byte' cmp "$tmp/unpacked.so" "$fixtures/linux-b.so"
+check 'the driver comes out byte for byte' cmp "$tmp/unpacked.so" "$fixtures/linux-b.so"
 meta() { unzip -p "$1" meta.json | jq -r "$2"; }
-ok 'jq reads the keys that a linux archive must have' same \
+check 'jq reads the keys that a linux archive must have' same \
     'architecture,author,buildCommit,description,driverVersion,libc,libraryName,librarySha256,mesaCommit,mesaSource,mesaVersion,name,packageVersion,platform,schemaVersion,variant,vendor' \
     "$(meta "$zip" 'keys | join(",")')"
-ok 'librarySha256 is the hash of what was packed' same \
+check 'librarySha256 is the hash of what was packed' same \
     "$(sha256sum <"$tmp/unpacked.so" | cut -d' ' -f1)" "$(meta "$zip" .librarySha256)"
-ok 'the receipt names both hashes' same \
+check 'the receipt names both hashes' same \
     "$(sed -n 2,3p <<<"$report")" "$(jq -r '.archive.sha256, .driver.sha256' "$zip.receipt.json")"
-ok 'the build-id of the receipt is readelf'"'"'s' same \
+check 'the build-id of the receipt is readelf'"'"'s' same \
     "$(LC_ALL=C readelf -n "$tmp/unpacked.so" | sed -n 's/.*Build ID: //p')" \
     "$(jq -r .driver.build_id "$zip.receipt.json")"
 noted() { LC_ALL=C readelf -n "$1" 2>&1 | grep -A1 '^ *turnpike  *0x' >/dev/null; }
-ok 'readelf finds the note turnpike' noted "$tmp/unpacked.so"
+check 'readelf finds the note turnpike' noted "$tmp/unpacked.so"
 
 pack "$tmp/android" android-b android "$machine" host-android b >/dev/null
 zip=$tmp/android/WN-Turnip-25.0.7-b_Axxx.zip
-ok 'unzip -t finds no fault in an android archive' unzip -tqq "$zip"
-ok 'jq reads exactly the nine keys, two of them integers' same \
+check 'unzip -t finds no fault in an android archive' unzip -tqq "$zip"
+check 'jq reads exactly the nine keys, two of them integers' same \
     'author:string,description:string,driverVersion:string,libraryName:string,minApi:number,name:string,packageVersion:string,schemaVersion:number,vendor:string' \
     "$(meta "$zip" 'to_entries | sort_by(.key) | map(.key + ":" + (.value | type)) | join(",")')"
-ok 'they have the values that importers ask for' same '1 1 29 libvulkan_freedreno.so WN-25.0.7-b' \
+check 'they have the values that importers ask for' same '1 1 29 libvulkan_freedreno.so WN-25.0.7-b' \
     "$(meta "$zip" '[.schemaVersion, .packageVersion, .minApi, .libraryName, .driverVersion] | join(" ")')"
 
 (umask 077 && TZ='<+14>-14' LANG=C LC_ALL=C pack "$tmp/there" linux-b linux "$machine" host b >/dev/null)
 (umask 000 && TZ='EST5EDT,M3.2.0,M11.1.0' LANG=C.UTF-8 LC_ALL=C.UTF-8 \
     pack "$tmp/here" linux-b linux "$machine" host b >/dev/null)
 for file in WN-Linux-Turnip-25.0.7-b_Axxx.zip WN-Linux-Turnip-25.0.7-b_Axxx.zip.receipt.json; do
-    ok "another zone, language and umask give the same bytes: ${file#*Axxx.}" \
+    check "another zone, language and umask give the same bytes: ${file#*Axxx.}" \
         cmp "$tmp/here/$file" "$tmp/there/$file"
 done
 
 if [[ -f $fixtures/arm64-b.so ]]; then
     pack "$tmp/arm64" arm64-b linux aarch64 linux-arm64 b >/dev/null
-    ok 'an arm64 driver is packed as aarch64' same aarch64 \
+    check 'an arm64 driver is packed as aarch64' same aarch64 \
         "$(meta "$tmp/arm64/WN-Linux-Turnip-25.0.7-b_Axxx.zip" .architecture)"
 else
-    n=$((n + 1))
-    echo "ok $n - an arm64 driver is packed as aarch64 # SKIP no aarch64-linux-gnu-gcc"
+    tap 0 'an arm64 driver is packed as aarch64 # SKIP no aarch64-linux-gnu-gcc'
 fi
 
 refused() { # fixture, words that the reason holds
@@ -96,10 +83,10 @@ refused() { # fixture, words that the reason holds
     same 1 "$status" && same 0 "$(find "$tmp/refused" -type f | wc -l)" &&
         { grep -qF -- "$2" <<<"$out" || { printf '%s\n' "$out" && return 1; }; }
 }
-ok 'a driver with debug information is refused' refused debug 'strip'
-ok 'a driver with a search path is refused' refused runpath '/nowhere/lib'
-ok 'a driver without a note is refused' refused no-note 'note `turnpike`'
-ok 'a driver of the other variant is refused' refused linux-p 'variant'
+check 'a driver with debug information is refused' refused debug 'strip'
+check 'a driver with a search path is refused' refused runpath '/nowhere/lib'
+check 'a driver without a note is refused' refused no-note 'note `turnpike`'
+check 'a driver of the other variant is refused' refused linux-p 'variant'
 
 # A disk with one free page: the archive or its receipt cannot be completed.
 full_disk() {
@@ -113,11 +100,9 @@ full_disk() {
     ' sh "$tmp/full" "$tool" "$fixtures/linux-b.so" "$machine"
 }
 if unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/null; then
-    ok 'a full disk is named and leaves nothing behind' full_disk
+    check 'a full disk is named and leaves nothing behind' full_disk
 else
-    n=$((n + 1))
-    echo "ok $n - a full disk is named and leaves nothing behind # SKIP no right to mount"
+    tap 0 'a full disk is named and leaves nothing behind # SKIP no right to mount'
 fi
 
-echo "1..$n"
-exit $failed
+tap_close

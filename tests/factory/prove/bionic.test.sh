@@ -2,10 +2,11 @@
 # The parts that run a driver on Android's own C library: they are such that every bionic since API 28
 # loads them, and a folder that is no such library is refused. With TURNPIKE_BIONIC_ROOT (a phone's five
 # files) and TURNPIKE_ANDROID_ARCHIVE the driver itself is run.
-# Functions are called through ok, by name.
+# Functions are called through check, by name.
 # timeout: 900
 # shellcheck disable=SC2317,SC2016
 set -u
+. "$(dirname "$0")/../../scripts/mesa.sh"
 build=${TP_BUILD:-$(dirname "$TURNPIKE")}
 parts=$build/src/factory/prove/bionic
 client=$parts/prove-client-bionic
@@ -14,26 +15,8 @@ stub=$parts/libturnpike-android-stub-bionic.so
 tmp=${TP_TMP:-$(mktemp -d)}
 trap '[[ -n ${TP_TMP-} ]] || rm -rf "$tmp"' EXIT
 
-n=0 failed=0
-ok() { # what it shows, command...
-    local name=$1 log
-    shift
-    n=$((n + 1))
-    if log=$("$@" 2>&1); then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        [[ -z $log ]] || printf '%s\n' "$log" | tail -n 20 | sed 's/^/# /'
-        failed=1
-    fi
-}
 skip() { # what it would show, why not
-    n=$((n + 1))
-    echo "ok $n - $1 # SKIP $2"
-}
-close() {
-    echo "1..$n"
-    exit "$failed"
+    tap 0 "$1 # SKIP $2"
 }
 says() { # pattern, command...
     local pattern=$1
@@ -46,7 +29,7 @@ says_not() { # pattern, command...
 
 if [[ ! -e $client ]]; then
     skip "the parts for Android's C library" 'no aarch64-linux-gnu-gcc here'
-    close
+    tap_close
 fi
 
 # ---- what any bionic since API 28 must be content with ----
@@ -75,24 +58,24 @@ hashed_twice() {
 }
 for file in "$client" "$simulator" "$stub"; do
     name=${file##*/}
-    ok "$name is for arm64" says 'Machine: *AArch64' readelf -h "$file"
-    ok "$name needs bionic's libraries only" only_needs "$file" libc.so libdl.so libm.so
-    ok "$name uses symbols of API 28 only" has_its_symbols "$file"
-    ok "$name wants no version of a symbol, glibc's least" says_not 'GLIBC|VERNEED' readelf -Wd -V "$file"
-    ok "$name has no native TLS" says_not '^  TLS ' readelf -Wl "$file"
-    ok "$name has no packed relocations" says_not 'RELR' readelf -Wd "$file"
-    ok "$name has both tables of symbols" hashed_twice "$file"
-    ok "$name has segments for 4 KiB pages" aligned "$file"
-    ok "$name has nothing writable and executable" says_not 'LOAD.* RWE ' readelf -Wl "$file"
-    ok "$name has no relocation of a copy" says_not 'R_AARCH64_COPY|TLSDESC' readelf -Wr "$file"
+    check "$name is for arm64" says 'Machine: *AArch64' readelf -h "$file"
+    check "$name needs bionic's libraries only" only_needs "$file" libc.so libdl.so libm.so
+    check "$name uses symbols of API 28 only" has_its_symbols "$file"
+    check "$name wants no version of a symbol, glibc's least" says_not 'GLIBC|VERNEED' readelf -Wd -V "$file"
+    check "$name has no native TLS" says_not '^  TLS ' readelf -Wl "$file"
+    check "$name has no packed relocations" says_not 'RELR' readelf -Wd "$file"
+    check "$name has both tables of symbols" hashed_twice "$file"
+    check "$name has segments for 4 KiB pages" aligned "$file"
+    check "$name has nothing writable and executable" says_not 'LOAD.* RWE ' readelf -Wl "$file"
+    check "$name has no relocation of a copy" says_not 'R_AARCH64_COPY|TLSDESC' readelf -Wr "$file"
 done
-ok 'the client asks for linker64' says 'interpreter: /system/bin/linker64' readelf -Wl "$client"
-ok 'the driver finds the client'\''s hw_get_module' says '^hw_get_module$' symbols D "$client"
+check 'the client asks for linker64' says 'interpreter: /system/bin/linker64' readelf -Wl "$client"
+check 'the driver finds the client'\''s hw_get_module' says '^hw_get_module$' symbols D "$client"
 for symbol in open ioctl mmap close fstat access; do
-    ok "the simulator answers $symbol" says "^$symbol\$" symbols D "$simulator"
+    check "the simulator answers $symbol" says "^$symbol\$" symbols D "$simulator"
 done
 for symbol in property_get __android_log_print sync_wait AHardwareBuffer_getNativeHandle; do
-    ok "the stub has $symbol" says "^$symbol\$" symbols D "$stub"
+    check "the stub has $symbol" says "^$symbol\$" symbols D "$stub"
 done
 
 # ---- folders that are no runtime, for what passes for a driver that needs bionic ----
@@ -109,13 +92,13 @@ echo 'extern const int HMI; const int HMI = 0;' |
     aarch64-linux-gnu-gcc -x c -shared -fPIC -nostdlib -o "$driver" - -L"$parts" \
         -Wl,--no-as-needed -lc
 prove=("$TURNPIKE" prove "$driver" --chip 750)
-ok 'without a runtime the report names the option' ends_with 0 'not started: .*--bionic-root DIR' "${prove[@]}"
+check 'without a runtime the report names the option' ends_with 0 'not started: .*--bionic-root DIR' "${prove[@]}"
 mkdir "$tmp/empty"
-ok 'an empty folder is no runtime, and a phone is named' \
+check 'an empty folder is no runtime, and a phone is named' \
     ends_with 3 'no linker64.*' "${prove[@]}" --bionic-root "$tmp/empty"
-ok 'where the file is on a phone is said' grep -q '/apex/com.android.runtime/bin/linker64' "$tmp/said"
-ok 'no folder is wrong usage' ends_with 2 'not a folder' "${prove[@]}" --bionic-root "$tmp/none"
-ok 'nor is a file' ends_with 2 'not a folder' "${prove[@]}" --bionic-root "$stub"
+check 'where the file is on a phone is said' grep -q '/apex/com.android.runtime/bin/linker64' "$tmp/said"
+check 'no folder is wrong usage' ends_with 2 'not a folder' "${prove[@]}" --bionic-root "$tmp/none"
+check 'nor is a file' ends_with 2 'not a folder' "${prove[@]}" --bionic-root "$stub"
 
 # Five files of the right kind, which start nothing.
 mkdir "$tmp/like"
@@ -124,7 +107,7 @@ for name in libc.so libm.so libdl.so libz.so; do
     cp "$stub" "$tmp/like/$name"
 done
 if type -P qemu-aarch64-static >/dev/null; then
-    ok 'files that start nothing are told from a driver that fails' \
+    check 'files that start nothing are told from a driver that fails' \
         ends_with 2 'no program starts with this runtime' "${prove[@]}" --bionic-root "$tmp/like"
 else
     skip 'files that start nothing are told from a driver that fails' 'no qemu-user-static here'
@@ -135,7 +118,7 @@ lacks() { # name: the one file of five that is not there
         mkdir "$tmp/part/$1" && ends_with 3 "no $1" "${prove[@]}" --bionic-root "$tmp/part"
 }
 for name in linker64 libc.so libm.so libdl.so libz.so; do
-    ok "$name missing, or a folder, is named" lacks "$name"
+    check "$name missing, or a folder, is named" lacks "$name"
 done
 
 # 2: damaged, or of another machine, or starts nothing; never a crash, and never the driver's fault.
@@ -163,14 +146,14 @@ refuses_noise() { # name
 head -c 65536 /dev/urandom >"$tmp/random"
 printf 'not a library\n' >"$tmp/text"
 for name in linker64 libc.so libz.so; do
-    ok "text as $name is refused" refuses "$name" "$tmp/text"
-    ok "random bytes as $name are refused" refuses "$name" "$tmp/random"
-    ok "a $name of another machine is refused" refuses "$name" "$TURNPIKE"
-    ok "a $name cut short is refused" refuses_cuts "$name"
+    check "text as $name is refused" refuses "$name" "$tmp/text"
+    check "random bytes as $name are refused" refuses "$name" "$tmp/random"
+    check "a $name of another machine is refused" refuses "$name" "$TURNPIKE"
+    check "a $name cut short is refused" refuses_cuts "$name"
 done
 if type -P qemu-aarch64-static >/dev/null; then
     for name in linker64 libc.so; do
-        ok "a $name with a damaged head is refused" refuses_noise "$name"
+        check "a $name with a damaged head is refused" refuses_noise "$name"
     done
 fi
 
@@ -178,7 +161,7 @@ fi
 
 if [[ -z ${TURNPIKE_BIONIC_ROOT-} || -z ${TURNPIKE_ANDROID_ARCHIVE-} ]]; then
     skip 'a driver for Android runs' 'TURNPIKE_BIONIC_ROOT and TURNPIKE_ANDROID_ARCHIVE name none'
-    close
+    tap_close
 fi
 flatten() { # phone's folder, flat one
     local name place
@@ -193,11 +176,11 @@ holds() { # jq's condition, file
     jq -e "$1" "$2" >/dev/null || { jq . "$2" && return 1; }
 }
 run=("$TURNPIKE" prove "$TURNPIKE_ANDROID_ARCHIVE")
-ok 'the driver is proved on every chip, on the C library of a phone' ends_with 0 . \
+check 'the driver is proved on every chip, on the C library of a phone' ends_with 0 . \
     "${run[@]}" --bionic-root "$TURNPIKE_BIONIC_ROOT" --json "$tmp/all.json"
-ok 'chips are among them' holds '[.chips[] | select(.status == "proved")] | length > 20' "$tmp/all.json"
-ok 'the five files may lie beside each other' flatten "$TURNPIKE_BIONIC_ROOT" "$tmp/flat"
-ok 'and prove the same' ends_with 0 . \
+check 'chips are among them' holds '[.chips[] | select(.status == "proved")] | length > 20' "$tmp/all.json"
+check 'the five files may lie beside each other' flatten "$TURNPIKE_BIONIC_ROOT" "$tmp/flat"
+check 'and prove the same' ends_with 0 . \
     "${run[@]}" --chip 750 --bionic-root "$tmp/flat" --json "$tmp/flat.json"
-ok 'of the chip asked for' holds '.chips | length == 1 and .[0].status == "proved"' "$tmp/flat.json"
-close
+check 'of the chip asked for' holds '.chips | length == 1 and .[0].status == "proved"' "$tmp/flat.json"
+tap_close

@@ -1,9 +1,10 @@
 #!/bin/bash
 # The android-arm64 target with clang, lld and a sysroot laid out as bionic's, but empty: a C library
 # of no functions. It proves the cross file (meson's checks hold, the flags reach clang and lld), not
-# the driver; for that an NDK is needed. Functions are called through ok, by name.
+# the driver; for that an NDK is needed. Functions are called through check, by name.
 # shellcheck disable=SC2317,SC2016
 set -u
+. "$(dirname "$0")/../../scripts/mesa.sh"
 cd "$(dirname "$0")" || exit 1
 build=${TP_BUILD:-$(dirname "$TURNPIKE")}
 tool=$build/tests/factory/recipe/recipe_tool
@@ -14,19 +15,6 @@ tmp=${TP_TMP:-$(mktemp -d)}
 trap '[[ -n ${TP_TMP-} ]] || rm -rf "$tmp"' EXIT
 unset ANDROID_NDK_HOME
 
-n=0 failed=0
-ok() { # what it shows, command...
-    local name=$1 log
-    shift
-    n=$((n + 1))
-    if log=$("$@" 2>&1); then
-        echo "ok $n - $name"
-    else
-        echo "not ok $n - $name"
-        [[ -z $log ]] || printf '%s\n' "$log" | sed 's/^/# /'
-        failed=1
-    fi
-}
 has() { # pattern, command...
     local pattern=$1 out
     shift
@@ -55,20 +43,19 @@ for library in c m dl; do
 done
 
 so=$tmp/driver.so
-ok 'meson takes the cross file and the tree is built' \
+check 'meson takes the cross file and the tree is built' \
     "$tool" -s "$sysroot" android-arm64 tiny "$tmp/b" "$so"
-ok 'it is an arm64 library' has 'Machine: *AArch64' readelf -h "$so"
-ok 'its segments are aligned for 16 KiB pages' has 'LOAD .* 0x4000$' readelf -lW "$so"
-ok 'and none for less' has_not 'LOAD .* 0x(1000|2000|10000)$' readelf -lW "$so"
-ok 'it needs no C++ library' has_not 'NEEDED.*(c\+\+|stdc)' readelf -d "$so"
-ok 'it has no RUNPATH' has_not 'R(UN)?PATH' readelf -d "$so"
-ok 'it has a build-id' has 'Build ID: [0-9a-f]{40}' readelf -n "$so"
-ok 'it was made by clang for API 29' has '^\*FLAGS.*aarch64-linux-android29' \
+check 'it is an arm64 library' has 'Machine: *AArch64' readelf -h "$so"
+check 'its segments are aligned for 16 KiB pages' has 'LOAD .* 0x4000$' readelf -lW "$so"
+check 'and none for less' has_not 'LOAD .* 0x(1000|2000|10000)$' readelf -lW "$so"
+check 'it needs no C++ library' has_not 'NEEDED.*(c\+\+|stdc)' readelf -d "$so"
+check 'it has no RUNPATH' has_not 'R(UN)?PATH' readelf -d "$so"
+check 'it has a build-id' has 'Build ID: [0-9a-f]{40}' readelf -n "$so"
+check 'it was made by clang for API 29' has '^\*FLAGS.*aarch64-linux-android29' \
     sh -c 'sed -n "s/^c = /*FLAGS /p" "$1"/turnpike/machine.ini' - "$tmp/b"
 sum=$(sha256sum <"$so")
-ok 'another place gives the same bytes' "$tool" -s "$sysroot" android-arm64 tiny "$tmp/x/y/b" "$so.2"
-ok '(compared)' test "$sum" = "$(sha256sum <"$so.2")"
-ok 'it is not loaded here' bash -c '"$@" 2>&1 | grep -q bionic' - \
+check 'another place gives the same bytes' "$tool" -s "$sysroot" android-arm64 tiny "$tmp/x/y/b" "$so.2"
+check '(compared)' test "$sum" = "$(sha256sum <"$so.2")"
+check 'it is not loaded here' bash -c '"$@" 2>&1 | grep -q bionic' - \
     "$tool" -k -s "$sysroot" android-arm64 tiny "$tmp/b" "$so"
-echo "1..$n"
-exit "$failed"
+tap_close
