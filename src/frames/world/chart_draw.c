@@ -199,12 +199,6 @@ static void draw_image(struct chart *d, unsigned image)
     d->y += IMAGE + 900;
 }
 
-/* Its gate had booked an earlier latch. */
-static bool is_late(const struct tp_frame_record *f)
-{
-    return f->booked_ns != TP_NEVER && f->ready_ns > f->booked_ns;
-}
-
 /* The refreshes that show an old frame where that one was due. */
 static void mark_repeats(struct chart *d, const struct tp_frame_record *f)
 {
@@ -235,7 +229,7 @@ static void mark_panel(struct chart *d)
         if (f->line_ns == TP_NEVER)
             continue;
         mark_repeats(d, f);
-        if (is_late(f) && is_seen(d, f->line_ns)) {
+        if (f->late && is_seen(d, f->line_ns)) {
             svg_late(d->svg, place(d, f->line_ns), d->y + BAR - 100);
             d->late = true;
         }

@@ -11,7 +11,6 @@
 #include "frames/world/internal.h"
 
 #define ROOM 16u /* messages that a socket holds */
-#define MS INT64_C(1000000)
 
 static int64_t period(const struct world *w)
 {

@@ -151,7 +151,6 @@ struct tp_world_result {
         latency, acquire_wait, gate_to_start;
     double slot_wait_ns, release_wait_ns, gate_wait_ns; /* means */
     struct tp_slots_counts slots;
-    uint64_t notes_pending, notes_final, notes_resynced, notes_lost;
     uint64_t injected[TP_FAULTS];
     uint64_t events;
     int64_t now_ns;  /* of the virtual clock, at the end */
