@@ -7,9 +7,7 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,104 +19,10 @@
 
 #include "base/proc.h"
 #include "wayland_double.h"
-#include "xdg-shell-client.h"
+#include "wayland_window.h"
 
-static struct wl_display *display;
-static struct wl_compositor *compositor;
-static struct xdg_wm_base *base;
-static struct window {
-    struct wl_surface *surface;
-    struct xdg_surface *xdg;
-    struct xdg_toplevel *toplevel;
-    bool configured;
-} windows[PLACE_WINDOWS];
-
-static void on_ping(void *data, struct xdg_wm_base *b, uint32_t serial)
-{
-    (void)data;
-    xdg_wm_base_pong(b, serial);
-}
-
-static void on_global(
-    void *data, struct wl_registry *r, uint32_t name, const char *interface, uint32_t version)
-{
-    static const struct xdg_wm_base_listener listener = {on_ping};
-
-    (void)data;
-    if (strcmp(interface, "wl_compositor") == 0) {
-        compositor = wl_registry_bind(r, name, &wl_compositor_interface, version < 4 ? version : 4);
-    } else if (strcmp(interface, "xdg_wm_base") == 0) {
-        base = wl_registry_bind(r, name, &xdg_wm_base_interface, 1);
-        xdg_wm_base_add_listener(base, &listener, NULL);
-    }
-}
-
-static void on_global_remove(void *data, struct wl_registry *r, uint32_t name)
-{
-    (void)data;
-    (void)r;
-    (void)name;
-}
-
-static void look_around(void)
-{
-    static const struct wl_registry_listener listener = {on_global, on_global_remove};
-    struct wl_registry *registry = wl_display_get_registry(display);
-
-    compositor = NULL;
-    base = NULL;
-    wl_registry_add_listener(registry, &listener, NULL);
-    assert_true(wl_display_roundtrip(display) >= 0);
-    wl_registry_destroy(registry);
-    assert_non_null(compositor);
-}
-
-/* --- windows --- */
-
-static void on_configure(void *data, struct xdg_surface *xdg, uint32_t serial)
-{
-    struct window *w = data;
-
-    xdg_surface_ack_configure(xdg, serial);
-    w->configured = true;
-}
-
-static void on_toplevel_configure(
-    void *data, struct xdg_toplevel *t, int32_t width, int32_t height, struct wl_array *states)
-{
-    (void)data;
-    (void)t;
-    (void)width;
-    (void)height;
-    (void)states;
-}
-
-static void on_close(void *data, struct xdg_toplevel *t)
-{
-    (void)data;
-    (void)t;
-}
-
-static void await_configure(struct window *w)
-{
-    w->configured = false;
-    while (!w->configured)
-        assert_true(wl_display_dispatch(display) >= 0);
-}
-
-static void make_toplevel(struct window *w)
-{
-    static const struct xdg_surface_listener on_xdg = {on_configure};
-    static const struct xdg_toplevel_listener on_toplevel = {
-        .configure = on_toplevel_configure, .close = on_close};
-
-    w->xdg = xdg_wm_base_get_xdg_surface(base, w->surface);
-    xdg_surface_add_listener(w->xdg, &on_xdg, w);
-    w->toplevel = xdg_surface_get_toplevel(w->xdg);
-    xdg_toplevel_add_listener(w->toplevel, &on_toplevel, w);
-    wl_surface_commit(w->surface);
-    await_configure(w);
-}
+static struct wayland_app app;
+static struct wayland_window windows[PLACE_WINDOWS];
 
 static VkSurfaceKHR again(struct client *c, unsigned i)
 {
@@ -126,7 +30,7 @@ static VkSurfaceKHR again(struct client *c, unsigned i)
     CLIENT_GET_INSTANCE(c, vkCreateWaylandSurfaceKHR);
     VkWaylandSurfaceCreateInfoKHR info = {
         .sType = VK_STRUCTURE_TYPE_WAYLAND_SURFACE_CREATE_INFO_KHR,
-        .display = display,
+        .display = app.display,
         .surface = windows[i].surface};
 
     assert_int_equal(vkCreateWaylandSurfaceKHR(c->instance, &info, NULL, &out), VK_SUCCESS);
@@ -135,32 +39,13 @@ static VkSurfaceKHR again(struct client *c, unsigned i)
 
 static VkSurfaceKHR surface(struct client *c, unsigned i)
 {
-    struct window *w = &windows[i];
-
-    *w = (struct window){.surface = wl_compositor_create_surface(compositor)};
-    if (base)
-        make_toplevel(w);
+    wayland_window_open(&app, &windows[i], NULL);
     return again(c, i);
 }
 
 static void close_window(unsigned i)
 {
-    struct window *w = &windows[i];
-
-    if (w->toplevel)
-        xdg_toplevel_destroy(w->toplevel);
-    if (w->xdg)
-        xdg_surface_destroy(w->xdg);
-    wl_surface_destroy(w->surface);
-    wl_display_flush(display);
-}
-
-static void leave(void)
-{
-    if (base)
-        xdg_wm_base_destroy(base);
-    wl_compositor_destroy(compositor);
-    wl_display_disconnect(display);
+    wayland_window_close(&app, &windows[i]);
 }
 
 /* --- the double --- */
@@ -204,8 +89,7 @@ static bool begin_double(void)
         .dmabuf = 4, .sync = true, .presentation = true, .clock = CLOCK_MONOTONIC});
 
     assert_true(fd >= 0);
-    display = wl_display_connect_to_fd(fd);
-    look_around();
+    wayland_app_open(&app, wl_display_connect_to_fd(fd));
     ends = false;
     assert_int_equal(pthread_create(&refresher, NULL, refresh, NULL), 0);
     return true;
@@ -228,7 +112,7 @@ static void kill_double(void)
 static void end_double(void)
 {
     end_refresher();
-    leave();
+    wayland_app_close(&app);
     double_stop();
 }
 
@@ -244,6 +128,8 @@ const struct place_kind place_double = {.name = "double",
 /* --- weston --- */
 
 static pid_t weston;
+
+static struct wl_display *display;
 
 static bool connects(void *name)
 {
@@ -264,8 +150,8 @@ static bool begin_weston(void)
     weston = place_spawn(argv, -1);
     assert_true(weston > 0);
     assert_true(place_await(connects, name));
-    look_around();
-    assert_non_null(base);
+    wayland_app_open(&app, display);
+    assert_non_null(app.base);
     return true;
 }
 
@@ -280,7 +166,7 @@ static void kill_weston(void)
 
 static void end_weston(void)
 {
-    leave();
+    wayland_app_close(&app);
     kill_weston();
 }
 

@@ -16,12 +16,11 @@
 
 #include <cmocka.h>
 #include <png.h>
-#include <wayland-client.h>
 
 #include "base/proc.h"
 #include "frames/icd/target.h"
 #include "wayland_guest.h"
-#include "xdg-shell-client.h"
+#include "wayland_window.h"
 
 /* --- compositors --- */
 
@@ -169,105 +168,30 @@ static void assert_shows(
 
 /* --- the application --- */
 
-static struct wl_display *display;
-static struct wl_registry *registry;
-static struct wl_compositor *compositor;
-static struct xdg_wm_base *base;
-static struct wl_surface *surface;
-static struct xdg_surface *xdg;
-static struct xdg_toplevel *toplevel;
+static struct wayland_app app;
+static struct wayland_window window;
 static struct tp_target *target;
 static struct guest guest;
-static bool configured;
-
-static void on_ping(void *data, struct xdg_wm_base *b, uint32_t serial)
-{
-    (void)data;
-    xdg_wm_base_pong(b, serial);
-}
-
-static void on_global(
-    void *data, struct wl_registry *r, uint32_t name, const char *interface, uint32_t version)
-{
-    static const struct xdg_wm_base_listener listener = {on_ping};
-
-    (void)data;
-    if (strcmp(interface, "wl_compositor") == 0) {
-        compositor = wl_registry_bind(r, name, &wl_compositor_interface, version < 4 ? version : 4);
-    } else if (strcmp(interface, "xdg_wm_base") == 0) {
-        base = wl_registry_bind(r, name, &xdg_wm_base_interface, 1);
-        xdg_wm_base_add_listener(base, &listener, NULL);
-    }
-}
-
-static void on_global_remove(void *data, struct wl_registry *r, uint32_t name)
-{
-    (void)data;
-    (void)r;
-    (void)name;
-}
-
-static void on_configure(void *data, struct xdg_surface *x, uint32_t serial)
-{
-    (void)data;
-    xdg_surface_ack_configure(x, serial);
-    configured = true;
-}
-
-static void on_toplevel_configure(
-    void *data, struct xdg_toplevel *t, int32_t width, int32_t height, struct wl_array *states)
-{
-    (void)data;
-    (void)t;
-    (void)width;
-    (void)height;
-    (void)states;
-}
-
-static void on_close(void *data, struct xdg_toplevel *t)
-{
-    (void)data;
-    (void)t;
-}
 
 static void begin(const struct compositor *c)
 {
-    static const struct wl_registry_listener on_registry = {on_global, on_global_remove};
-    static const struct xdg_surface_listener on_xdg = {on_configure};
-    static const struct xdg_toplevel_listener on_toplevel = {
-        .configure = on_toplevel_configure, .close = on_close};
+    struct wl_display *display = NULL;
 
     start(c);
     for (unsigned i = 0; i < 500 && !(display = wl_display_connect(NULL)); i++)
         nap();
     assert_non_null(display);
-    registry = wl_display_get_registry(display);
-    wl_registry_add_listener(registry, &on_registry, NULL);
-    assert_true(wl_display_roundtrip(display) >= 0);
-    assert_true(compositor && base);
-    surface = wl_compositor_create_surface(compositor);
-    xdg = xdg_wm_base_get_xdg_surface(base, surface);
-    xdg_surface_add_listener(xdg, &on_xdg, NULL);
-    toplevel = xdg_surface_get_toplevel(xdg);
-    xdg_toplevel_add_listener(toplevel, &on_toplevel, NULL);
-    xdg_toplevel_set_app_id(toplevel, "icd");
-    wl_surface_commit(surface);
-    configured = false;
-    while (!configured)
-        assert_true(wl_display_dispatch(display) >= 0);
-    assert_int_equal(tp_target_wayland_create(display, surface, &target), 0);
+    wayland_app_open(&app, display);
+    assert_non_null(app.base);
+    wayland_window_open(&app, &window, "icd");
+    assert_int_equal(tp_target_wayland_create(display, window.surface, &target), 0);
 }
 
 static void end(void)
 {
     target->ops->destroy(target);
-    xdg_toplevel_destroy(toplevel);
-    xdg_surface_destroy(xdg);
-    wl_surface_destroy(surface);
-    xdg_wm_base_destroy(base);
-    wl_compositor_destroy(compositor);
-    wl_registry_destroy(registry);
-    wl_display_disconnect(display);
+    wayland_window_close(&app, &window);
+    wayland_app_close(&app);
 }
 
 static void open_guest(VkSurfaceTransformFlagBitsKHR transform)
@@ -324,7 +248,7 @@ static unsigned find_a_place(void)
     enum { PICTURES = 30 };
 
     for (unsigned i = 0; i < PICTURES; i++) {
-        assert_true(wl_display_roundtrip(display) >= 0);
+        assert_true(wl_display_roundtrip(app.display) >= 0);
         present_next(first);
         nap();
     }
@@ -400,8 +324,8 @@ static void swapchains_are_made_anew_a_thousand_times(void **state)
             assert_true(guest_await(&guest, GUEST_SHOWN, 1));
         guest_close(&guest);
     }
-    assert_true(wl_display_roundtrip(display) >= 0);
-    assert_int_equal(wl_display_get_error(display), 0);
+    assert_true(wl_display_roundtrip(app.display) >= 0);
+    assert_int_equal(wl_display_get_error(app.display), 0);
     end();
 }
 
@@ -417,7 +341,7 @@ static void a_stopped_compositor_costs_no_connection(void **state)
         guest_close(&guest);
         open_guest(VK_SURFACE_TRANSFORM_IDENTITY_BIT_KHR);
     }
-    assert_int_equal(wl_display_get_error(display), 0);
+    assert_int_equal(wl_display_get_error(app.display), 0);
     kill(running, SIGCONT);
     guest_paint(&guest, 0, first);
     assert_int_equal(guest_present(&guest, 0, VK_PRESENT_MODE_MAILBOX_KHR), 0);
