@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "frames/pace/profile.h"
 
 struct tp_recording {
     struct tp_world_config *config;
@@ -43,10 +44,6 @@ static void on_counts(void *data, const struct tp_world_result *r)
 
 static void put_settings(struct tp_recorder *to, const struct tp_world_config *c)
 {
-    static const char *const modes[] = {[TP_GATE_OFF] = "off",
-        [TP_GATE_VSYNC] = "vsync",
-        [TP_GATE_CAP] = "cap",
-        [TP_GATE_LATENCY] = "latency"};
     tp_recorder_setting(to, 0, "made-by", "turnpike %s simulate", TP_VERSION);
     tp_recorder_setting(to, 0, "seed", "%llu", (unsigned long long)c->seed);
     tp_recorder_setting(to, 0, "refresh-mhz", "%u", c->refresh_mhz);
@@ -54,7 +51,7 @@ static void put_settings(struct tp_recorder *to, const struct tp_world_config *c
         tp_recorder_setting(to, 0, "slowest-mhz", "%u", c->slowest_mhz);
     tp_recorder_setting(to, 0, "pipeline", "%u", c->pipeline);
     tp_recorder_setting(to, 0, "lead-ns", "%lld", (long long)c->lead_ns);
-    tp_recorder_setting(to, 0, "gate", "%s", modes[c->gate.mode]);
+    tp_recorder_setting(to, 0, "gate", "%s", tp_gate_mode_name(c->gate.mode));
     tp_recorder_setting(to, 0, "cap-mhz", "%u", c->gate.cap_mhz);
     tp_recorder_setting(to, 0, "images", "%u", c->images);
     tp_recorder_setting(to, 0, "release-fence", "%s", c->release ? "on" : "off");

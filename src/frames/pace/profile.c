@@ -8,16 +8,22 @@
 #define LINE 256u
 #define MOST_FPS 10000u
 
+static const char *const modes[] = {
+    [TP_GATE_OFF] = "off",
+    [TP_GATE_VSYNC] = "vsync",
+    [TP_GATE_CAP] = "cap",
+    [TP_GATE_LATENCY] = "latency",
+};
+
+const char *tp_gate_mode_name(enum tp_gate_mode mode)
+{
+    return modes[mode];
+}
+
 int tp_gate_mode_read(const char *name, enum tp_gate_mode *out)
 {
-    static const char *const names[] = {
-        [TP_GATE_OFF] = "off",
-        [TP_GATE_VSYNC] = "vsync",
-        [TP_GATE_CAP] = "cap",
-        [TP_GATE_LATENCY] = "latency",
-    };
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(name, names[i]) != 0)
+    for (unsigned i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (strcmp(name, modes[i]) != 0)
             continue;
         *out = (enum tp_gate_mode)i;
         return 0;

@@ -31,6 +31,8 @@ int tp_profile_read(const char *text, size_t bytes, const char *program, const c
 
 /* "off", "vsync", "cap", "latency". -EINVAL. */
 int tp_gate_mode_read(const char *name, enum tp_gate_mode *out);
+/* One of these; static. */
+const char *tp_gate_mode_name(enum tp_gate_mode mode);
 /* Frames a second, as above; 0 for "none" and "0". -EINVAL: what no cap can be. */
 int tp_cap_read(const char *text, uint32_t *out_mhz);
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frames/pace/profile.h"
 #include "frames/world/chart_internal.h"
 
 #define WIDTH_PX 980
@@ -335,10 +336,9 @@ static void add_rate(struct tp_buf *b, uint32_t mhz)
 
 static void add_title(struct tp_buf *b, const struct tp_world_config *c)
 {
-    static const char *const modes[] = {"off", "vsync", "cap", "latency"};
     static const char *const policies[] = {"", "every n-th refresh", "a delay from frame to frame"};
     if (c->policy == TP_POLICY_GATE)
-        tp_buf_addf(b, "gate %s", modes[c->gate.mode]);
+        tp_buf_addf(b, "gate %s", tp_gate_mode_name(c->gate.mode));
     else
         tp_buf_adds(b, policies[c->policy]);
     if (c->gate.cap_mhz > 0 && c->gate.mode != TP_GATE_OFF) {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/pace/profile.h"
 #include "frames/world/world.h"
 
 #define COSTS 6
@@ -110,10 +111,6 @@ static uint64_t frames_of(const struct tp_world_config *c, uint64_t frames)
 /* The options that do it again. */
 static void print_options(const struct tp_world_config *c)
 {
-    static const char *const modes[] = {[TP_GATE_OFF] = "off",
-        [TP_GATE_VSYNC] = "vsync",
-        [TP_GATE_CAP] = "cap",
-        [TP_GATE_LATENCY] = "latency"};
     printf("simulate --frames %llu --cost ", (unsigned long long)c->frames);
     for (size_t i = 0; i < c->n_costs; i++)
         printf("%s%lld+%lld", i > 0 ? "," : "", (long long)c->costs[i].cpu_ns / 1000,
@@ -123,7 +120,7 @@ static void print_options(const struct tp_world_config *c)
         printf("%.3f-", c->slowest_mhz / 1e3);
     printf("%.3f --gate %s --images %u --pipeline %u --latch %lld --compositor-us %lld "
            "--callback %lld --seed %llu",
-        c->refresh_mhz / 1e3, modes[c->gate.mode], c->images, c->pipeline,
+        c->refresh_mhz / 1e3, tp_gate_mode_name(c->gate.mode), c->images, c->pipeline,
         (long long)c->lead_ns / 1000, (long long)c->compositor_ns / 1000,
         (long long)c->callback_ns / 1000, (unsigned long long)c->seed);
     if (c->gate.cap_mhz > 0)
