@@ -72,15 +72,9 @@ static bool sets_properties(const struct tp_elf *elf)
 /* Does the note say that the patch is in the driver? */
 static bool notes_patch(const json_t *note, const char *id)
 {
-    size_t i;
-    const json_t *patch;
-    json_array_foreach(json_object_get(note, "patches"), i, patch)
-    {
-        const char *state = tp_json_text(patch, "state");
-        if (!strcmp(tp_json_text(patch, "id"), id))
-            return !strcmp(state, "applied") || !strcmp(state, "already");
-    }
-    return false;
+    const json_t *patch = tp_json_find(json_object_get(note, "patches"), "id", id);
+    const char *state = tp_json_text(patch, "state");
+    return !strcmp(state, "applied") || !strcmp(state, "already");
 }
 
 static void check_variant(struct tp_elf_run *run)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "factory/notes/markdown.h"
 
 const char *const tp_notes_paths[] = {
@@ -10,12 +11,6 @@ const char *const tp_notes_paths[] = {
 
 static const char upstream_commits[] = "https://gitlab.freedesktop.org/mesa/mesa/-/commit/";
 static const char upstream_place[] = "https://gitlab.freedesktop.org/mesa/mesa";
-
-static const char *field(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
 
 static bool known(const char *s)
 {
@@ -47,8 +42,9 @@ static void add_table(struct tp_buf *out, const struct tp_notes *n)
     add_row(out, "Mesa", known(n->mesa_version) ? n->mesa_version : "not known");
     add_row(out, "Mesa's revision", n->mesa_revision);
     add_row(out, "Mesa's source", n->mesa_source);
-    add_row(out, "SHA-256 of its tarball", field(json_object_get(n->summary, "mesa"), "sha256"));
-    add_row(out, "Target", field(n->summary, "target"));
+    add_row(
+        out, "SHA-256 of its tarball", tp_json_text(json_object_get(n->summary, "mesa"), "sha256"));
+    add_row(out, "Target", tp_json_text(n->summary, "target"));
     add_row(out, "Toolchain", known(n->toolchain) ? n->toolchain : "not known");
     add_row(out, "Previous release", known(n->previous) ? n->previous : "none");
 }
@@ -64,37 +60,20 @@ static char *made(const json_t *patch)
     struct tp_buf b = {0};
     size_t i;
     json_t *edit;
-    tp_buf_adds(&b, field(patch, "state"));
+    tp_buf_adds(&b, tp_json_text(patch, "state"));
     json_array_foreach(json_object_get(patch, "edits"), i, edit)
     {
-        if (!strcmp(field(edit, "state"), "applied") || !strcmp(field(edit, "state"), "already"))
-            tp_buf_addf(&b, "\n%s\t%s", field(edit, "file"), field(edit, "form"));
+        if (!strcmp(tp_json_text(edit, "state"), "applied") ||
+            !strcmp(tp_json_text(edit, "state"), "already"))
+            tp_buf_addf(&b, "\n%s\t%s", tp_json_text(edit, "file"), tp_json_text(edit, "form"));
     }
     return tp_buf_take(&b);
 }
 
 static const json_t *patches_of(const json_t *summary, const char *variant)
 {
-    size_t i;
-    json_t *one;
-    json_array_foreach(json_object_get(summary, "patches"), i, one)
-    {
-        if (!strcmp(field(one, "variant"), variant))
-            return json_object_get(one, "patches");
-    }
-    return NULL;
-}
-
-static const json_t *patch_of(const json_t *patches, const char *id)
-{
-    size_t i;
-    json_t *one;
-    json_array_foreach(patches, i, one)
-    {
-        if (!strcmp(field(one, "id"), id))
-            return one;
-    }
-    return NULL;
+    const json_t *one = tp_json_find(json_object_get(summary, "patches"), "variant", variant);
+    return json_object_get(one, "patches");
 }
 
 /* Adds the ids in `from` that the other variant has not, or (also_changed) has otherwise. */
@@ -105,13 +84,13 @@ static void add_different(
     json_t *one;
     json_array_foreach(from, i, one)
     {
-        const json_t *twin = patch_of(other, field(one, "id"));
+        const json_t *twin = tp_json_find(other, "id", tp_json_text(one, "id"));
         char *a = made(one), *b = twin ? made(twin) : NULL;
         /* A patch that one variant lacks differs only where the other one really has it. */
-        bool here =
-            !strcmp(field(one, "state"), "applied") || !strcmp(field(one, "state"), "already");
+        bool here = !strcmp(tp_json_text(one, "state"), "applied") ||
+            !strcmp(tp_json_text(one, "state"), "already");
         if (twin ? also_changed && strcmp(a, b) != 0 : here)
-            tp_buf_addf(out, "%s%s", out->len ? "\n" : "", field(one, "id"));
+            tp_buf_addf(out, "%s%s", out->len ? "\n" : "", tp_json_text(one, "id"));
         free(a);
         free(b);
     }
@@ -165,13 +144,13 @@ static void add_drivers(struct tp_buf *out, const json_t *summary)
     json_array_foreach(archives, i, one)
     {
         tp_buf_adds(out, "- ");
-        tp_md_code(out, field(one, "variant"), 0);
-        tp_buf_addf(out, ", %s: ", variant_name(field(one, "variant")));
-        tp_md_code(out, field(one, "path"), 0);
+        tp_md_code(out, tp_json_text(one, "variant"), 0);
+        tp_buf_addf(out, ", %s: ", variant_name(tp_json_text(one, "variant")));
+        tp_md_code(out, tp_json_text(one, "path"), 0);
         tp_buf_adds(out, ", loads as ");
-        tp_md_code(out, field(one, "driver_version"), 0);
+        tp_md_code(out, tp_json_text(one, "driver_version"), 0);
         tp_buf_adds(out, ", SHA-256 ");
-        tp_md_code(out, field(one, "sha256"), 0);
+        tp_md_code(out, tp_json_text(one, "sha256"), 0);
         tp_buf_adds(out, "\n");
     }
     add_difference(out, summary);

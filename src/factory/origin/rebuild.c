@@ -50,18 +50,6 @@ void tp_differences_add(struct tp_differences *d, bool decides, const char *wher
 
 /* ---- before ---- */
 
-static const json_t *patch_of(const json_t *receipt, const char *id)
-{
-    size_t i;
-    json_t *patch;
-    json_array_foreach(json_object_get(receipt, "patches"), i, patch)
-    {
-        if (!strcmp(tp_json_text(patch, "id"), id))
-            return patch;
-    }
-    return NULL;
-}
-
 static const struct tp_patch *patch_here(const struct tp_patch_set *here, const char *id)
 {
     for (int i = 0; i < here->n; i++) {
@@ -87,7 +75,8 @@ void tp_rebuild_compare_patches(const json_t *receipt, const struct tp_plan *pla
                                            .variant = plan->variant,
                                            .with = plan->with,
                                            .without = plan->without};
-    json_array_foreach(json_object_get(receipt, "patches"), i, patch)
+    const json_t *patches = json_object_get(receipt, "patches");
+    json_array_foreach(patches, i, patch)
     {
         const char *id = tp_json_text(patch, "id");
         const struct tp_patch *p = patch_here(here, id);
@@ -97,7 +86,8 @@ void tp_rebuild_compare_patches(const json_t *receipt, const struct tp_plan *pla
             add_patch(out, id, "is another one here: its SHA-256 differs from the receipt's");
     }
     for (int k = 0; k < here->n; k++) {
-        if (tp_selection_has(&selection, &here->patches[k]) && !patch_of(receipt, here->patches[k].id))
+        if (tp_selection_has(&selection, &here->patches[k]) &&
+            !tp_json_find(patches, "id", here->patches[k].id))
             add_patch(out, here->patches[k].id, "is made here, and is not in the receipt");
     }
 }

@@ -10,18 +10,6 @@
 #include "factory/chips/chips.h"
 #include "factory/kgsl/chips.h"
 
-static bool has_generation(const json_t *table, const char *generation)
-{
-    size_t i;
-    json_t *chip;
-    json_array_foreach(table, i, chip)
-    {
-        if (!strcmp(tp_json_text(chip, "generation"), generation))
-            return true;
-    }
-    return false;
-}
-
 /* A chip of the simulator, as the driver will look it up. */
 static struct tp_lineup_chip known_chip(const json_t *table, const struct tp_kgsl_chip *chip)
 {
@@ -29,7 +17,7 @@ static struct tp_lineup_chip known_chip(const json_t *table, const struct tp_kgs
     const char *match = table ? tp_chips_match(table, chip->chip_id) : chip->name;
     if (!match) {
         out.what = TP_LINEUP_NO_SUPPORT;
-        out.why = chip->generation == 8 && !has_generation(table, "A8XX") ?
+        out.why = chip->generation == 8 && !tp_json_find(table, "generation", "A8XX") ?
                       "this Mesa has no A8xx" : "this Mesa does not know it";
     } else if (strcmp(match, chip->name) != 0) {
         out.what = TP_LINEUP_SAME_AS;

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "factory/edit/patchfile.h"
 #include "factory/kgsl/chips.h"
 
@@ -21,28 +22,13 @@ struct reader {
 
 static const json_t *note_patch(const json_t *note, const char *id)
 {
-    size_t i;
-    const json_t *patch;
-    json_array_foreach(json_object_get(note, "patches"), i, patch)
-    {
-        const char *name = json_string_value(json_object_get(patch, "id"));
-        if (name && !strcmp(name, id))
-            return patch;
-    }
-    return NULL;
+    return tp_json_find(json_object_get(note, "patches"), "id", id);
 }
 
 static const char *generation_of(const json_t *note, const char *chip)
 {
-    size_t i;
-    const json_t *one;
-    json_array_foreach(json_object_get(note, "chips"), i, one)
-    {
-        const char *name = json_string_value(json_object_get(one, "name"));
-        if (name && !strcmp(name, chip))
-            return json_string_value(json_object_get(one, "generation"));
-    }
-    return NULL;
+    const json_t *one = tp_json_find(json_object_get(note, "chips"), "name", chip);
+    return json_string_value(json_object_get(one, "generation"));
 }
 
 /* Is such a line about a driver of this target and variant? edit: NULL: the patch's own line. */
