@@ -11,7 +11,7 @@
 #include "factory/inspect/meta_check.h"
 
 /* A library's bytes. What is too large for it is told, but for a bomb, which is told already. */
-static bool read_library(struct tp_contents *c, const struct tp_library_file *lib,
+static bool read_library(struct tp_contents *c, struct tp_library_file *lib,
     struct tp_zip_bytes *out, struct tp_findings *f)
 {
     const struct tp_zip_entry *e = lib->entry;
@@ -19,7 +19,7 @@ static bool read_library(struct tp_contents *c, const struct tp_library_file *li
         c->budget_bytes -= e->size_bytes;
         return tp_zip_view_read(e, TP_LIBRARY_MAX_BYTES, out) == 0;
     }
-    c->libraries[lib - c->libraries].unread = true;
+    lib->unread = true;
     if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
         tp_findings_add(f, TP_RULE_FILE_TOO_LARGE, lib->name, NULL, "it unpacks to %llu MiB",
             (unsigned long long)(e->size_bytes >> 20));
@@ -78,9 +78,9 @@ static void find_meta(struct tp_contents *c)
 }
 
 /* The library that meta.json names; else the only one, the one with vulkan in its name, or none. */
-static const struct tp_library_file *find_driver(const struct tp_contents *c, const char *named)
+static struct tp_library_file *find_driver(const struct tp_contents *c, const char *named)
 {
-    const struct tp_library_file *found = NULL;
+    struct tp_library_file *found = NULL;
     for (size_t i = 0; i < c->n_libraries; i++) {
         if (*named && !strcmp(c->libraries[i].name, named))
             return &c->libraries[i];
@@ -174,31 +174,37 @@ static char variant_of(const json_t *meta)
     return tp_asset_variant(v);
 }
 
-static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
-    const struct tp_inspect_ask *ask, struct tp_findings *f)
+/* What holds for every library of an archive. siblings: filled, borrowed by what comes back. */
+static struct tp_elf_ask ask_of_all(const struct tp_contents *c, const struct tp_inspect_ask *ask,
+    const char *siblings[TP_ZIP_IMPORT_ENTRIES])
 {
-    const char *siblings[TP_ZIP_IMPORT_ENTRIES];
+    int declared = tp_meta_number(c->meta, "minApi", 0);
     for (size_t i = 0; i < c->n_libraries; i++)
         siblings[i] = c->libraries[i].name;
-    const char *version = tp_json_text(c->meta, "driverVersion");
-    const char *mesa = tp_json_text(c->meta, "mesaVersion");
-    bool ours = tp_asset_is_ours(version);
-    int declared = tp_meta_number(c->meta, "minApi", 0);
-    struct tp_elf_ask elf = {
+    return (struct tp_elf_ask){
         .platform = c->platform,
-        .machine = !strcmp(tp_json_text(c->meta, "architecture"), "x86_64") ? EM_X86_64 : 0,
         .min_api = ask->api ? ask->api
             : declared > 0  ? declared
                             : 0,
         .phone = ask->api > 0,
-        .library_name = c->driver_named ? c->driver->name : NULL,
-        .variant = variant_of(c->meta),
-        .driver_version = ours ? version : NULL,
-        .mesa_version = *mesa ? mesa : NULL,
-        .ours = ours,
         .siblings = siblings,
         .n_siblings = c->n_libraries,
     };
+}
+
+static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
+    const struct tp_inspect_ask *ask, struct tp_findings *f)
+{
+    const char *siblings[TP_ZIP_IMPORT_ENTRIES];
+    const char *version = tp_json_text(c->meta, "driverVersion");
+    const char *mesa = tp_json_text(c->meta, "mesaVersion");
+    struct tp_elf_ask elf = ask_of_all(c, ask, siblings);
+    elf.machine = !strcmp(tp_json_text(c->meta, "architecture"), "x86_64") ? EM_X86_64 : 0;
+    elf.library_name = c->driver_named ? c->driver->name : NULL;
+    elf.variant = variant_of(c->meta);
+    elf.ours = tp_asset_is_ours(version);
+    elf.driver_version = elf.ours ? version : NULL;
+    elf.mesa_version = *mesa ? mesa : NULL;
     tp_elf_check_memory(b->data, b->len, c->driver->name, &elf, f, &c->facts);
 }
 
@@ -207,25 +213,14 @@ static void check_companions(
     struct tp_contents *c, const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     const char *siblings[TP_ZIP_IMPORT_ENTRIES];
-    for (size_t i = 0; i < c->n_libraries; i++)
-        siblings[i] = c->libraries[i].name;
-    int declared = tp_meta_number(c->meta, "minApi", 0);
+    struct tp_elf_ask elf = ask_of_all(c, ask, siblings);
+    elf.companion = true;
     for (size_t i = 0; i < c->n_libraries; i++) {
         struct tp_library_file *lib = &c->libraries[i];
         struct tp_zip_bytes b = {0};
         if (lib == c->driver)
             continue;
         if (read_library(c, lib, &b, f)) {
-            struct tp_elf_ask elf = {
-                .platform = c->platform,
-                .min_api = ask->api ? ask->api
-                    : declared > 0  ? declared
-                                    : 0,
-                .phone = ask->api > 0,
-                .companion = true,
-                .siblings = siblings,
-                .n_siblings = c->n_libraries,
-            };
             struct tp_elf_facts facts = {0};
             identify(lib, b.data, b.len);
             bool other = c->driver && c->driver->abi != TP_ABI_NONE && lib->abi != TP_ABI_NONE &&
@@ -271,7 +266,7 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
     struct tp_zip_bytes b = {0};
     bool read = c->driver && read_library(c, c->driver, &b, f);
     if (read)
-        identify((struct tp_library_file *)(uintptr_t)c->driver, b.data, b.len);
+        identify(c->driver, b.data, b.len);
     c->platform = find_platform(c, draft);
     if (text->data) {
         c->meta = tp_meta_check(text->data, text->len,

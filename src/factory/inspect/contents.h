@@ -31,10 +31,10 @@ struct tp_contents {
     json_t *meta; /* as lenient readers see it; NULL: unreadable, or none */
     struct tp_library_file *libraries;
     size_t n_libraries;
-    const struct tp_library_file *driver; /* NULL: it is not known which it is */
-    bool driver_named;                    /* libraryName leads to it, and it lies on top */
-    struct tp_elf_facts facts;            /* the driver's */
-    uint64_t budget_bytes;                /* what may still be unpacked of libraries */
+    struct tp_library_file *driver; /* one of them; NULL: it is not known which */
+    bool driver_named;              /* libraryName leads to it, and it lies on top */
+    struct tp_elf_facts facts;      /* the driver's */
+    uint64_t budget_bytes;          /* what may still be unpacked of libraries */
 };
 
 /* How the whole is asked about. */

@@ -10,30 +10,29 @@
 #include "factory/inspect/meta_check.h"
 
 const struct tp_importer tp_importers[] = {
-    {"adrenotools", "", "libadrenotools, which loads the driver in all of these", true, false,
+    {"adrenotools", "", "libadrenotools, which loads the driver in all of these", false,
         "libadrenotools, src/driver.cpp and src/hook/hook_impl.cpp", importer_adrenotools},
-    {"gamenative", "", "GameNative", true, false,
+    {"gamenative", "", "GameNative", false,
         "GameNative, com/winlator/contents/AdrenotoolsManager.java", importer_gamenative},
-    {"winlator", " ludashi cmod ", "Winlator for Adreno (bionic forks), older WinNative", true,
-        false, "Winlator-Ludashi, contents/AdrenotoolsManager.java", importer_gamenative},
-    {"winnative", "", "WinNative", true, true, "WinNative, runtime/content/DriverPackages.java",
+    {"winlator", " ludashi cmod ", "Winlator for Adreno (bionic forks), older WinNative", false,
+        "Winlator-Ludashi, contents/AdrenotoolsManager.java", importer_gamenative},
+    {"winnative", "", "WinNative", true, "WinNative, runtime/content/DriverPackages.java",
         importer_winnative},
-    {"strato", " skyline ", "Strato, Skyline", true, false,
+    {"strato", " skyline ", "Strato, Skyline", false,
         "Skyline, utils/GpuDriverHelper.kt; Strato, data/DriverPackageMetadata.kt",
         importer_strato},
-    {"rpcsx", " rpcs3 ", "RPCSX, RPCS3 for Android", true, false,
+    {"rpcsx", " rpcs3 ", "RPCSX, RPCS3 for Android", false,
         "rpcsx-ui-android, net/rpcs3/utils/GpuDriverHelper.kt and GpuDriverMetadata.kt",
         importer_strato},
-    {"dolphin", "", "Dolphin", true, false,
+    {"dolphin", "", "Dolphin", false,
         "Dolphin, utils/GpuDriverHelper.kt and model/GpuDriverMetadata.kt", importer_dolphin},
-    {"yuzu", " eden citron sudachi suyu torzu ", "yuzu, Eden, Citron, Sudachi", true, false,
+    {"yuzu", " eden citron sudachi suyu torzu ", "yuzu, Eden, Citron, Sudachi", false,
         "yuzu, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_yuzu},
-    {"citra", " azahar lime3ds mandarine borked3ds ", "Citra, Azahar, Lime3DS, Mandarine", true,
-        false, "Citra, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_citra},
-    {"ppsspp", "", "PPSSPP", true, false, "PPSSPP, UI/DriverManagerScreen.cpp", importer_ppsspp},
-    {"vita3k", "", "Vita3K", true, false, "Vita3K for Android, app_init.cpp", importer_vita3k},
-    {"micewine", "", "MiceWine", true, false, "MiceWine, core/RatPackageManager.kt",
-        importer_micewine},
+    {"citra", " azahar lime3ds mandarine borked3ds ", "Citra, Azahar, Lime3DS, Mandarine", false,
+        "Citra, utils/GpuDriverHelper.kt and GpuDriverMetadata.kt", importer_citra},
+    {"ppsspp", "", "PPSSPP", false, "PPSSPP, UI/DriverManagerScreen.cpp", importer_ppsspp},
+    {"vita3k", "", "Vita3K", false, "Vita3K for Android, app_init.cpp", importer_vita3k},
+    {"micewine", "", "MiceWine", false, "MiceWine, core/RatPackageManager.kt", importer_micewine},
     {0},
 };
 
@@ -214,7 +213,7 @@ const struct tp_importer *tp_importer_find(const char *name)
 
 bool tp_importer_applies(const struct tp_importer *importer, const struct tp_contents *c)
 {
-    return c->platform == TP_PLATFORM_LINUX ? importer->linux_too : importer->android;
+    return c->platform != TP_PLATFORM_LINUX || importer->linux_too;
 }
 
 enum tp_outcome tp_importer_ask(const struct tp_importer *importer, const struct tp_contents *c,

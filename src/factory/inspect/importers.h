@@ -17,8 +17,8 @@ struct tp_importer {
     const char *name;    /* the word of --importer */
     const char *aliases; /* apps that do the same: " eden sudachi ", or "" */
     const char *title;   /* "yuzu, Eden, Citron, Sudachi" */
-    bool android, linux_too;
-    const char *source;                             /* where its rules are read: project and file */
+    bool linux_too;      /* it takes drivers for Linux besides Android's */
+    const char *source;  /* where its rules are read: project and file */
     enum tp_outcome (*ask)(struct tp_asked *asked); /* importers_internal.h */
 };
 
