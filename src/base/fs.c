@@ -19,11 +19,8 @@
 #define PIPE_TURN_MS 20
 #define PIPE_TURNS 150
 
-int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e)
+int tp_open_regular(const char *path, uint64_t *size_bytes, struct tp_error *e)
 {
-    if (!max_bytes)
-        max_bytes = (size_t)1 << 30;
-    tp_buf_clear(out);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 && (errno == EACCES || errno == EPERM))
         return tp_fail(e, TP_STATUS_INPUT, -errno, path, "make it readable for this user",
@@ -38,11 +35,29 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
         r = tp_fail(e, TP_STATUS_INPUT, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, path,
                     "name a regular file", "is %s, not a regular file",
                     S_ISDIR(st.st_mode) ? "a folder" : "a device or a pipe");
-    } else if ((uint64_t)st.st_size > max_bytes) {
+    }
+    if (r) {
+        close(fd);
+        return r;
+    }
+    if (size_bytes)
+        *size_bytes = (uint64_t)st.st_size;
+    return fd;
+}
+
+int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e)
+{
+    if (!max_bytes)
+        max_bytes = (size_t)1 << 30;
+    tp_buf_clear(out);
+    uint64_t size;
+    int r = 0, fd = tp_open_regular(path, &size, e);
+    if (fd < 0)
+        return fd;
+    if (size > max_bytes)
         r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, NULL,
                     "has %llu bytes, more than the %zu that such a file may have",
-                    (unsigned long long)st.st_size, max_bytes);
-    }
+                    (unsigned long long)size, max_bytes);
     char chunk[65536];
     while (!r) {
         ssize_t n = read(fd, chunk, sizeof chunk);
@@ -454,9 +469,9 @@ void tp_sha256(const void *data, size_t len, char out[TP_SHA256_HEX])
 
 int tp_sha256_file(const char *path, char out[TP_SHA256_HEX], struct tp_error *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = tp_open_regular(path, NULL, e);
     if (fd < 0)
-        return tp_fail_errno(e, errno, path, "cannot be opened");
+        return fd;
     crypto_hash_sha256_state state;
     crypto_hash_sha256_init(&state);
     unsigned char chunk[65536];

@@ -10,6 +10,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+/* Opens a regular file for reading. size_bytes: may be NULL. Returns the descriptor, which the caller
+ * closes, or a negative errno, -EISDIR and -EINVAL (status INPUT) for what is no regular file. */
+int tp_open_regular(const char *path, uint64_t *size_bytes, struct tp_error *e);
 /* Reads a regular file whole. max_bytes: a larger one is refused (-EFBIG); 0 means 1 GiB.
  * out: emptied first; the caller owns it. */
 int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e);

@@ -2,11 +2,9 @@
 #include "factory/origin/minisign.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -19,17 +17,9 @@
 /* BLAKE2b-512 of a regular file, however large. */
 static int hash_file(const char *path, unsigned char out[HASH_BYTES], struct tp_error *e)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int r = 0, fd = tp_open_regular(path, NULL, e);
     if (fd < 0)
-        return tp_fail_errno(e, errno, path, "cannot be opened");
-    struct stat st;
-    int r = 0;
-    if (fstat(fd, &st) < 0)
-        r = tp_fail_errno(e, errno, path, "cannot be examined");
-    else if (!S_ISREG(st.st_mode))
-        r = tp_fail(e, TP_STATUS_INPUT, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, path,
-                    "name a regular file", "is %s, not a regular file",
-                    S_ISDIR(st.st_mode) ? "a folder" : "a device or a pipe");
+        return fd;
     crypto_generichash_state state;
     crypto_generichash_init(&state, NULL, 0, HASH_BYTES);
     unsigned char chunk[65536];
@@ -70,10 +60,6 @@ int tp_minisign_sign(const struct tp_minisign_secret *secret, const char *path, 
 
     const char *slash = strrchr(path, '/');
     char *name = tp_printable_line(slash ? slash + 1 : path);
-    for (char *s = name; *s; s++) { /* the one control character that is printable there */
-        if (*s == '\n')
-            *s = '?';
-    }
     char *trusted = tp_asprintf("timestamp:%lld\tfile:%s\thashed", (long long)seconds, name);
     struct tp_buf bound = {0};
     bind_comment(bytes + 10, trusted, &bound);
