@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "factory/origin/receipt.h"
 #include "factory/origin/sha1.h"
+#include "factory/package/meta.h"
 
 #define NOT_SAID "NOASSERTION"
 
@@ -198,12 +199,10 @@ static void locate_mesa(json_t *p, const json_t *mesa)
     if (!strncmp(spec, "git:", 4)) {
         const char *url = spec + 4, *at = strrchr(url, '@');
         size_t n = at && !strchr(at, '/') ? (size_t)(at - url) : strlen(url);
-        bool plain = strstr(url, "://") != NULL;
-        if (plain)
-            set_text(p, "downloadLocation",
-                     tp_asprintf("git+%.*s%s%s", (int)n, url, *revision ? "@" : "", revision));
         char *where = tp_asprintf("git+%.*s%s%s", (int)n, url, *revision ? "@" : "", revision);
         char *code = percent(where);
+        if (strstr(url, "://"))
+            set_text(p, "downloadLocation", tp_strdup(where));
         add_reference(p, "PACKAGE-MANAGER", "purl",
                       tp_asprintf("pkg:generic/mesa@%s?vcs_url=%s", version, code));
         free(code);
@@ -353,12 +352,10 @@ int tp_spdx_write(const char *archive, const char *author, struct tp_error *e)
                         "lacks the archive, the driver or Mesa");
     }
     if (!r) {
-        char *text = json_dumps(document, JSON_INDENT(2));
-        struct tp_buf b = {0};
-        tp_buf_addf(&b, "%s\n", text ? text : "");
-        r = tp_write_file(path, b.data, b.len, 0644, e);
-        tp_buf_finish(&b);
-        free(text);
+        struct tp_buf text = {0};
+        tp_meta_print(document, &text);
+        r = tp_write_file(path, text.data, text.len, 0644, e);
+        tp_buf_finish(&text);
     }
     json_decref(document);
     json_decref(receipt);
