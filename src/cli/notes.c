@@ -6,9 +6,11 @@
 
 #include "base/cache.h"
 #include "base/fs.h"
+#include "base/json.h"
 #include "cli/cli.h"
 #include "factory/notes/notes.h"
 #include "factory/notes/versions.h"
+#include "factory/origin/receipt.h"
 #include "factory/source/source.h"
 
 struct arguments {
@@ -53,12 +55,6 @@ static void say(void *data, const char *text)
     free(shown);
 }
 
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-    return s ? s : "";
-}
-
 static int read_summary(struct gathering *g, struct tp_error *e)
 {
     const char *file = g->a->summary;
@@ -84,21 +80,19 @@ static int read_summary(struct gathering *g, struct tp_error *e)
 static void read_toolchain(struct gathering *g)
 {
     const json_t *first = json_array_get(json_object_get(g->summary, "archives"), 0);
-    const char *path = text_of(first, "path"), *slash = strrchr(g->a->summary, '/');
+    const char *path = tp_json_text(first, "path"), *slash = strrchr(g->a->summary, '/');
     char *dir =
         slash ? tp_strndup(g->a->summary, (size_t)(slash - g->a->summary) + 1) : tp_strdup("");
     char *file = tp_asprintf("%s%s.receipt.json", dir, path);
-    struct tp_buf b = {0};
-    json_t *receipt = tp_is_below(path) && !tp_read_file(file, 64 << 20, &b, NULL)
-        ? json_loadb(tp_buf_str(&b), b.len, 0, NULL)
-        : NULL;
-    const char *compiler = text_of(json_object_get(receipt, "toolchain"), "compiler");
+    json_t *receipt = NULL;
+    if (tp_is_below(path))
+        tp_receipt_read(file, &receipt, NULL);
+    const char *compiler = tp_json_text(json_object_get(receipt, "toolchain"), "compiler");
     if (*compiler)
         g->toolchain = tp_strdup(compiler);
     else
         miss(g, tp_asprintf("The toolchain: there is no %s.receipt.json that names it", path));
     json_decref(receipt);
-    tp_buf_finish(&b);
     free(file);
     free(dir);
 }
@@ -117,7 +111,7 @@ static void read_previous(struct gathering *g)
 
 static enum tp_release_line line_of(const struct gathering *g)
 {
-    const char *target = text_of(g->summary, "target");
+    const char *target = tp_json_text(g->summary, "target");
     if (*target)
         return strstr(target, "android") ? TP_RELEASES_ANDROID : TP_RELEASES_LINUX;
     return g->a->version && !strncmp(g->a->version, "linux", 5) ? TP_RELEASES_LINUX
@@ -211,8 +205,9 @@ static int use_relnotes(struct gathering *g, const char *spec, struct tp_error *
 {
     const struct arguments *a = g->a;
     const char *from = a->from ? as_version(a->from) : as_version(g->marker.version);
-    const char *to = a->to ? as_version(a->to)
-                           : as_version(text_of(json_object_get(g->summary, "mesa"), "version"));
+    const char *to = a->to
+        ? as_version(a->to)
+        : as_version(tp_json_text(json_object_get(g->summary, "mesa"), "version"));
     bool debian = !strcmp(spec, "debian") || !strncmp(spec, "debian:", 7) || !strcmp(spec, "auto");
     if (!from || (!to && a->to)) {
         miss(g,
@@ -246,7 +241,7 @@ static int gather_mesa(struct gathering *g, struct tp_error *e)
     const char *spec = a->mesa ? a->mesa : "auto";
     const char *from = first_of(a->from, first_of(g->marker.revision, g->marker.version));
     const char *to =
-        first_of(a->to, first_of(text_of(built, "revision"), text_of(built, "version")));
+        first_of(a->to, first_of(tp_json_text(built, "revision"), tp_json_text(built, "version")));
     bool possible;
     int r = tp_history_possible(spec, &possible, e);
     if (r || !from)
@@ -287,13 +282,13 @@ static int gather(struct gathering *g, struct tp_error *e)
     if (a->previous)
         read_previous(g);
     const json_t *built = json_object_get(g->summary, "mesa");
-    g->source = tp_strdup(text_of(built, "source"));
+    g->source = tp_strdup(tp_json_text(built, "source"));
     gather_ours(g);
     if ((r = gather_mesa(g, e)))
         return r;
-    const char *version = first_of(text_of(built, "version"),
+    const char *version = first_of(tp_json_text(built, "version"),
         first_of(g->mesa.version, first_of(g->version, as_version(a->to))));
-    const char *revision = first_of(text_of(built, "revision"), g->mesa.to);
+    const char *revision = first_of(tp_json_text(built, "revision"), g->mesa.to);
     struct tp_notes *n = &g->notes;
     n->version = a->version;
     n->mesa_version = version;
