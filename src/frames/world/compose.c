@@ -21,8 +21,7 @@ void arm_repaint(struct world *w)
         return;
     c->armed = true;
     if (!w->scan.on) {
-        int64_t period = INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
-        push(w, w->now + period, EVENT_REPAINT, ++c->turn, 0);
+        push(w, w->now + panel_period(w), EVENT_REPAINT, ++c->turn, 0);
         return;
     }
     uint64_t next = w->scan.sequence + 1;
@@ -45,8 +44,7 @@ static uint64_t latch_client(struct world *w)
             c->n--;
             return number;
         }
-        f->gone = true;
-        w->out->drops++;
+        lose_frame(w, f);
         w->images[f->image].unheld = w->now + HOP_NS;
         push(w, w->now + HOP_NS, EVENT_RELEASE, f->image, c->lives);
     }
@@ -109,9 +107,7 @@ void repaint(struct world *w, uint64_t turn)
         begin_drawing(w, got.image.slot);
         return;
     }
-    if (wait.ask)
-        push(w, w->now + HOP_NS, EVENT_REQUEST,
-            wait.ask_name.index == TP_BUFFER_NO_INDEX ? 0 : wait.ask_name.index + 1u, 0);
+    ask_server(w, &wait);
     if (wait.until_ns < INT64_MAX)
         push(w, max_ns(wait.until_ns, w->now), EVENT_REPAINT, ++c->turn, 0);
 }
@@ -146,11 +142,7 @@ void start_composing(struct world *w)
     s->base = w->compositor.set * OWN_MOST;
     create_slots(w, s->images, TP_RELEASE_WAIT_CPU, &s->slots);
     for (unsigned i = 0; i < s->images; i++)
-        w->own[s->base + i] = (struct image){.write_from = NEVER,
-            .write_to = NEVER,
-            .read_from = NEVER,
-            .read_to = NEVER,
-            .unheld = NEVER};
+        w->own[s->base + i] = NEW_IMAGE;
     if (w->server.up)
         connect_screened(w);
 }
@@ -189,8 +181,7 @@ void die_composing(struct world *w)
     struct tp_slots_counts n;
     if (c->state == DRAWS) {
         struct frame *f = frame_at(w, c->drawing);
-        f->gone = true;
-        w->out->drops++;
+        lose_frame(w, f);
         w->images[f->image].read_to = w->now;
         w->own[w->screened.base + c->slot].write_to = w->now;
     }

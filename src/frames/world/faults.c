@@ -41,12 +41,6 @@ static bool crash_server(struct world *w)
     return true;
 }
 
-static void lose_frame(struct world *w, uint64_t number)
-{
-    frame_at(w, number)->gone = true;
-    w->out->drops++;
-}
-
 /* It dies, with all that the panel does not have yet; its picture stays, or goes with it. */
 static bool crash_compositor(struct world *w)
 {
@@ -56,11 +50,11 @@ static bool crash_compositor(struct world *w)
         return false;
     tell(w, "the compositor dies");
     for (; c->n > 0; c->n--) {
-        lose_frame(w, c->queue[c->first]);
+        lose_frame(w, frame_at(w, c->queue[c->first]));
         c->first = (c->first + 1) % FRAMES;
     }
     if (s->has_commit)
-        lose_frame(w, s->commit);
+        lose_frame(w, frame_at(w, s->commit));
     s->has_commit = c->flipping = false;
     c->away = true;
     c->lives++;
@@ -94,7 +88,7 @@ static bool switch_rate(struct world *w)
     if (m.slowest_mhz > 0 || !w->scan.on)
         return false;
     tp_scan_set_mode(&w->scan, &m, w->now);
-    w->slowest_ns = max_ns(w->slowest_ns, INT64_C(1000000000000) / m.refresh_mhz);
+    w->slowest_ns = max_ns(w->slowest_ns, period_of(m.refresh_mhz));
     return true;
 }
 
@@ -160,10 +154,10 @@ void begin_fault(struct world *w, enum tp_world_fault f)
 
 void roll_faults(struct world *w)
 {
-    int64_t period = INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
     for (unsigned i = 0; i < sizeof rolled / sizeof *rolled; i++)
         if (falls(w, rolled[i]))
-            push(w, w->now + (int64_t)dice(w, (uint64_t)period), EVENT_STRIKE, rolled[i], 0);
+            push(w, w->now + (int64_t)dice(w, (uint64_t)panel_period(w)), EVENT_STRIKE, rolled[i],
+                0);
 }
 
 void end_fault(struct world *w, enum tp_world_fault f)

@@ -189,9 +189,7 @@ static bool acquire(struct world *w)
         acquired(w, f);
         return true;
     }
-    if (g->wait.ask)
-        push(w, w->now + HOP_NS, EVENT_REQUEST,
-            g->wait.ask_name.index == TP_BUFFER_NO_INDEX ? 0 : g->wait.ask_name.index + 1u, 0);
+    ask_server(w, &g->wait);
     if (g->wait.until_ns < INT64_MAX && g->wait.until_ns != g->asleep_until)
         sleep_until(w, g->wait.until_ns);
     return false;
@@ -344,7 +342,7 @@ void guest_shown(struct world *w, uint64_t number)
     struct tp_timeline_frame t = {.pipeline = 1,
         .sequence = w->scan.sequence,
         .time_ns = f->line,
-        .period_ns = INT64_C(1000000000000) / w->scan.mode.refresh_mhz};
+        .period_ns = panel_period(w)};
     if (composes(w) && f->number == number) {
         tp_slots_timeline(w->guest.slots, &t);
         tp_gate_timeline(w->guest.gate, &t);
@@ -411,7 +409,7 @@ void create_slots(
     struct tp_slots_config s = {.images = images,
         .release = w->c->release && !has_bug(w, TP_BUG_FREE_ON_RELEASE),
         .wait = wait,
-        .period_ns = INT64_C(1000000000000) / w->c->refresh_mhz,
+        .period_ns = period_of(w->c->refresh_mhz),
         .pipeline = w->c->pipeline};
     tp_slots_create(&s, &ops, w, out);
 }
@@ -431,11 +429,7 @@ void start_guest(struct world *w)
     g->clock_at = w->now;
     g->returned = NEVER;
     for (unsigned i = 0; i < c->images; i++)
-        w->images[i] = (struct image){.write_from = NEVER,
-            .write_to = NEVER,
-            .read_from = NEVER,
-            .read_to = NEVER,
-            .unheld = NEVER};
+        w->images[i] = NEW_IMAGE;
     if (!composes(w)) {
         w->screened.slots = g->slots;
         w->screened.images = c->images;
@@ -455,9 +449,7 @@ void stop_guest(struct world *w)
     }
     for (unsigned i = 0; i < g->got.image.n_fences; i++)
         drop_fence(w, g->got.image.fences[i]);
-    struct tp_slots_counts n;
-    count_slots(w, &n);
-    w->out->slots = n;
+    count_slots(w, &w->out->slots);
     tp_slots_destroy(g->slots);
     tp_gate_destroy(g->gate);
 }

@@ -91,6 +91,12 @@ struct image {
     bool torn;      /* that scan-out is counted */
     uint64_t frame; /* that it has */
 };
+#define NEW_IMAGE                                                                                  \
+    ((struct image){.write_from = NEVER,                                                           \
+        .write_to = NEVER,                                                                         \
+        .read_from = NEVER,                                                                        \
+        .read_to = NEVER,                                                                          \
+        .unheld = NEVER})
 
 struct fence {
     int64_t signal; /* INT64_MAX: not known yet */
@@ -249,6 +255,15 @@ static inline int64_t max_ns(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
+static inline int64_t period_of(uint32_t mhz)
+{
+    return INT64_C(1000000000000) / mhz;
+}
+/* The panel's, now. */
+static inline int64_t panel_period(const struct world *w)
+{
+    return period_of(w->scan.mode.refresh_mhz);
+}
 
 /* --- run.c --- */
 
@@ -316,9 +331,13 @@ struct frame *frame_of(struct world *w, uint64_t serial);
 void scan_event(struct world *w, const struct tp_scan_event *e);
 void compose(struct world *w, uint64_t number, int32_t life);
 void flipped(struct world *w, uint64_t number, int32_t life);
+/* It is given up: never shown. */
+void lose_frame(struct world *w, struct frame *f);
 /* The server's part of an apply. */
 void tell_notes(struct world *w, uint64_t serial);
 void panel_callback(struct world *w, uint64_t serial, int fence);
+/* What that wait asks the server goes to it. */
+void ask_server(struct world *w, const struct tp_slots_wait *wait);
 void server_request(struct world *w, uint64_t which);
 void server_timer(struct world *w);
 void server_drained(struct world *w);

@@ -24,11 +24,6 @@ void broken(struct world *w, const char *fmt, ...)
     w->over = true;
 }
 
-static int64_t period_of(uint32_t mhz)
-{
-    return INT64_C(1000000000000) / mhz;
-}
-
 static int64_t dearest(const struct tp_world_config *c)
 {
     int64_t most = 0;

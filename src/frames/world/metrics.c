@@ -29,7 +29,7 @@ void count_ready(struct world *w, const struct frame *f)
     if (f->number < LEFT_OUT)
         return;
     m->ready++;
-    m->in_period += f->ready - f->gate <= INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
+    m->in_period += f->ready - f->gate <= panel_period(w);
 }
 
 /* The first refresh that could show what is ready at t. */

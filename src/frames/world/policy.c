@@ -11,11 +11,10 @@ static int64_t after_refreshes(const struct world *w)
 {
     uint32_t cap = w->c->gate.cap_mhz;
     int64_t n = cap > 0 && cap < w->c->refresh_mhz ? w->c->refresh_mhz / cap : 1;
-    int64_t period = INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
     int64_t at = (int64_t)w->policy_refresh + n;
     int64_t next = (int64_t)w->scan.sequence + (w->now > w->scan.time_ns);
     at = at > next ? at : next;
-    return w->scan.time_ns + (at - (int64_t)w->scan.sequence) * period;
+    return w->scan.time_ns + (at - (int64_t)w->scan.sequence) * panel_period(w);
 }
 
 /* A time after the last frame began, wherever the refresh is. */

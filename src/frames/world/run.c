@@ -37,7 +37,7 @@ static int refuse(struct tp_error *e, const char *what)
 /* From a picture's replacement until it is said to be over, at most. */
 static int64_t picture_ns(const struct tp_world_config *c)
 {
-    int64_t period = INT64_C(1000000000000) / (c->slowest_mhz > 0 ? c->slowest_mhz : c->refresh_mhz);
+    int64_t period = period_of(c->slowest_mhz > 0 ? c->slowest_mhz : c->refresh_mhz);
     unsigned late = c->per_mille[TP_FAULT_LATE_FENCE] > 0 ? c->late_refreshes : 0;
     return (int64_t)(c->pipeline + 2 + late) * period + c->callback_ns;
 }
@@ -64,8 +64,8 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
         return refuse(e, "a refresh is 1 to 1000 Hz, and a range goes from low to high");
     if (c->images < 2 || c->images > TP_SLOTS_MAX || c->pipeline > 2 || c->run_ahead > 3)
         return refuse(e, "there are 2 to 64 images, a pipeline of 0 to 2, a run-ahead of 0 to 3");
-    if (c->lead_ns < 0 || c->lead_ns >= INT64_C(1000000000000) / c->refresh_mhz ||
-        c->compositor_ns < 0 || c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
+    if (c->lead_ns < 0 || c->lead_ns >= period_of(c->refresh_mhz) || c->compositor_ns < 0 ||
+        c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
         c->callback_ns > INT64_C(1000000000))
         return refuse(e, "the latch lies within a refresh; delays are up to a second");
     if (picture_ns(c) > TP_NOTES_SILENCE_NS)

@@ -1,9 +1,8 @@
 /*
  * The compositor, the server and the panel. The compositor scans each frame out directly, in the
  * order in which they are ready, one at a time between two flip events (compose.c has the other
- * kind). The server hands one
- * picture to the panel in a refresh and tells its release notes; both it and the panel are what
- * ships, but for their sockets and threads.
+ * kind). The server hands one picture to the panel in a refresh and tells its release notes; both
+ * it and the panel are what ships, but for their sockets and threads.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,11 +10,6 @@
 #include "frames/world/internal.h"
 
 #define ROOM 16u /* messages that a socket holds */
-
-static int64_t period(const struct world *w)
-{
-    return INT64_C(1000000000000) / w->scan.mode.refresh_mhz;
-}
 
 /* --- the server's socket to the guest --- */
 
@@ -51,7 +45,7 @@ static int on_send(void *data, void *peer, const struct tp_scanout_frame *f)
         return -EMFILE;
     if (strikes(w, TP_FAULT_LOST_NOTE) || (f->fd >= 0 && strikes(w, TP_FAULT_TRUNCATED_FDS)))
         return 0;
-    int64_t delay = strikes(w, TP_FAULT_REORDER) ? (int64_t)dice(w, (uint64_t)period(w)) : 0;
+    int64_t delay = strikes(w, TP_FAULT_REORDER) ? (int64_t)dice(w, (uint64_t)panel_period(w)) : 0;
     send_one(w, f, delay);
     if (strikes(w, TP_FAULT_DUP_NOTE))
         send_one(w, f, 0);
@@ -113,6 +107,12 @@ static int on_blank(void *data, unsigned output)
     return 0;
 }
 
+void lose_frame(struct world *w, struct frame *f)
+{
+    f->gone = true;
+    w->out->drops++;
+}
+
 /* --- the server --- */
 
 /* Its deadline may have come nearer. */
@@ -143,8 +143,7 @@ static void count_publish(struct world *w, uint64_t serial, int result)
     struct server *s = &w->server;
     struct frame *f = frame_of(w, serial);
     if (result < 0) {
-        f->gone = true;
-        w->out->drops++;
+        lose_frame(w, f);
         return;
     }
     w->panel[f->drawn].uses++;
@@ -198,7 +197,8 @@ void publish(struct world *w, uint64_t frame)
     s->has_commit = false;
     apply(w, frame + 1);
     /* With the screen off nothing throttles but the time of a refresh. */
-    push(w, w->now + (w->scan.on ? HOP_NS : period(w)), EVENT_FLIP, frame, w->compositor.lives);
+    push(w, w->now + (w->scan.on ? HOP_NS : panel_period(w)), EVENT_FLIP, frame,
+        w->compositor.lives);
 }
 
 void commit_frame(struct world *w, uint64_t frame)
@@ -209,6 +209,14 @@ void commit_frame(struct world *w, uint64_t frame)
     bool free = s->sequence != s->used_sequence || has_bug(w, TP_BUG_TWO_IN_A_REFRESH);
     if (s->up && (free || !w->scan.on))
         publish(w, frame);
+}
+
+void ask_server(struct world *w, const struct tp_slots_wait *wait)
+{
+    if (!wait->ask)
+        return;
+    uint32_t index = wait->ask_name.index;
+    push(w, w->now + HOP_NS, EVENT_REQUEST, index == TP_BUFFER_NO_INDEX ? 0 : index + 1u, 0);
 }
 
 void server_request(struct world *w, uint64_t which)
@@ -247,7 +255,7 @@ void tell_timeline(struct world *w, int64_t time, bool stopped)
         .pipeline = w->c->pipeline,
         .sequence = w->scan.sequence,
         .time_ns = time + jitter,
-        .period_ns = period(w),
+        .period_ns = panel_period(w),
         .lead_ns = w->c->lead_ns};
     tp_notes_timeline(w->server.notes, &t);
 }
@@ -470,7 +478,7 @@ static void released(struct world *w, uint64_t serial, bool dropped)
         w->out->drops++;
     /* Of a server that is gone nobody has a fence: what counts is what the panel does. */
     if (w->server.up && serial >= w->server.first && strikes(w, TP_FAULT_LATE_FENCE))
-        late = w->c->late_refreshes * period(w);
+        late = w->c->late_refreshes * panel_period(w);
     bool told = w->early[serial % FRAMES] != 0, silent = false;
     if (w->server.up && !told && strikes(w, TP_FAULT_SILENT_FENCE))
         silent = true;
