@@ -36,8 +36,8 @@ static void on_counts(void *data, const struct tp_world_result *r)
     for (unsigned i = 0; i < TP_COUNTERS; i++)
         tp_recorder_count(rec->capture, tp_counter_names[i], s.counts[i]);
     for (unsigned i = 0; i < s.n_faults; i++) {
-        char name[TP_SUMMARY_NAME + 8];
-        snprintf(name, sizeof name, "fault.%s", s.faults[i].name);
+        char name[sizeof TP_COUNT_FAULT + TP_SUMMARY_NAME];
+        snprintf(name, sizeof name, TP_COUNT_FAULT "%s", s.faults[i].name);
         tp_recorder_count(rec->capture, name, s.faults[i].injected);
     }
 }

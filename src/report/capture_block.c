@@ -1,6 +1,5 @@
 /* The records of a block, written. */
 #include <string.h>
-#include <zlib.h>
 
 #include "report/capture_internal.h"
 
@@ -200,7 +199,5 @@ void tp_block_seal(struct tp_capture_block *b, uint32_t number)
     put_u32(b->bytes, BLOCK_MARK);
     put_u32(b->bytes + 4, (uint32_t)(b->n - TP_CAPTURE_HEADER));
     put_u32(b->bytes + 8, number);
-    uLong sum = crc32(crc32(0, NULL, 0), b->bytes + 4, 8);
-    sum = crc32(sum, b->bytes + TP_CAPTURE_HEADER, (uInt)(b->n - TP_CAPTURE_HEADER));
-    put_u32(b->bytes + 12, (uint32_t)sum);
+    put_u32(b->bytes + 12, block_sum(b->bytes, b->n));
 }

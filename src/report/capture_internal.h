@@ -3,6 +3,7 @@
 #define TP_REPORT_CAPTURE_INTERNAL_H
 
 #include <stddef.h>
+#include <zlib.h>
 
 #include "report/capture.h"
 
@@ -58,6 +59,13 @@ static inline uint64_t zigzag(uint64_t d)
 static inline uint64_t unzigzag(uint64_t z)
 {
     return z >> 1 ^ (z & 1 ? UINT64_MAX : 0);
+}
+
+/* Of a block's bytes, its head's with them. */
+static inline uint32_t block_sum(const uint8_t *bytes, size_t n)
+{
+    uLong sum = crc32(crc32(0, NULL, 0), bytes + 4, 8);
+    return (uint32_t)crc32(sum, bytes + TP_CAPTURE_HEADER, (uInt)(n - TP_CAPTURE_HEADER));
 }
 
 static inline int64_t *frame_instant(struct tp_frame_record *f, unsigned i)

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/buf.h"
 #include "report/capture_decode.h"
@@ -64,9 +63,7 @@ static bool is_block(const struct tp_capture_reader *r)
 static void take_block(struct tp_capture_reader *r)
 {
     size_t length = r->n - TP_CAPTURE_HEADER;
-    uLong sum = crc32(crc32(0, NULL, 0), r->bytes + 4, 8);
-    sum = crc32(sum, r->bytes + TP_CAPTURE_HEADER, (uInt)length);
-    bool whole = (uint32_t)sum == get_u32(r->bytes + 12);
+    bool whole = block_sum(r->bytes, r->n) == get_u32(r->bytes + 12);
     whole = whole && capture_decode(r->bytes + TP_CAPTURE_HEADER, length, &r->sink, &r->found);
     r->found.blocks += whole;
     r->found.damaged += !whole;

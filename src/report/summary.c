@@ -3,8 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FAULT "fault."
-
 /* --- as JSON --- */
 
 static double ms(double ns)
@@ -149,8 +147,8 @@ static void on_count(void *data, const char *name, uint64_t value)
         if (strcmp(name, tp_counter_names[i]) == 0)
             s->counts[i] = value;
     s->has_counts = true;
-    if (strncmp(name, FAULT, strlen(FAULT)) == 0)
-        on_fault(s, name + strlen(FAULT), value);
+    if (strncmp(name, TP_COUNT_FAULT, strlen(TP_COUNT_FAULT)) == 0)
+        on_fault(s, name + strlen(TP_COUNT_FAULT), value);
 }
 
 int tp_summary_read(const char *path, unsigned guest, struct tp_summary *out,

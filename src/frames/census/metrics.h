@@ -13,6 +13,7 @@
 #define TP_CADENCE 16u
 #define TP_SUMMARY_FAULTS 32u
 #define TP_SUMMARY_NAME 48u
+#define TP_COUNT_FAULT "fault." /* before a fault's name, where captures count it */
 
 struct tp_metrics;
 
