@@ -3,7 +3,7 @@
  * TURNPIKE_TEST_CARD. The images are buffers of that card: a server that renders on the processor
  * cannot map another device's.
  */
-#include "../frames/icd/target_guest.h"
+#include "../frames/icd/x11_picture.h"
 
 #include <drm.h>
 #include <drm_fourcc.h>
@@ -11,12 +11,9 @@
 #include <fcntl.h>
 #include <linux/dma-buf.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <xcb/xcb.h>
 
 #define WIDTH 100u
 #define HEIGHT 60u
@@ -28,7 +25,6 @@ static xcb_window_t window;
 
 static int begin(void **state)
 {
-    const uint32_t values[] = {0, 1}; /* background, override-redirect: there is no manager */
     const char *name = getenv("TURNPIKE_TEST_CARD");
 
     (void)state;
@@ -37,12 +33,7 @@ static int begin(void **state)
     assert_true(card >= 0);
     app = xcb_connect(NULL, NULL);
     assert_int_equal(xcb_connection_has_error(app), 0);
-    window = xcb_generate_id(app);
-    xcb_create_window(app, XCB_COPY_FROM_PARENT, window,
-        xcb_setup_roots_iterator(xcb_get_setup(app)).data->root, 10, 20, WIDTH, HEIGHT, 0,
-        XCB_WINDOW_CLASS_INPUT_OUTPUT, XCB_COPY_FROM_PARENT,
-        XCB_CW_BACK_PIXEL | XCB_CW_OVERRIDE_REDIRECT, values);
-    xcb_map_window(app, window);
+    window = x11_window(app, WIDTH, HEIGHT);
     return 0;
 }
 
@@ -82,30 +73,9 @@ static void paint(struct guest *g, uint32_t index, uint32_t seed)
     struct dma_buf_sync sync = {.flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_WRITE};
 
     ioctl(g->memory[index], DMA_BUF_IOCTL_SYNC, &sync);
-    for (uint32_t y = 0; y < HEIGHT; y++) {
-        for (uint32_t x = 0; x < WIDTH; x++)
-            g->pixels[index][y * g->row + x] = ((x * 7 + seed) << 16 | y << 8 | (x ^ y)) & 0xffffff;
-    }
+    x11_paint(g, index, seed);
     sync.flags = DMA_BUF_SYNC_END | DMA_BUF_SYNC_WRITE;
     ioctl(g->memory[index], DMA_BUF_IOCTL_SYNC, &sync);
-}
-
-static uint32_t differing_pixels(struct guest *g, uint32_t index)
-{
-    xcb_get_image_reply_t *r = xcb_get_image_reply(
-        app, xcb_get_image(app, XCB_IMAGE_FORMAT_Z_PIXMAP, window, 0, 0, WIDTH, HEIGHT, ~0u), NULL);
-    uint32_t n = 0;
-
-    assert_non_null(r);
-    for (uint32_t y = 0; y < HEIGHT; y++) {
-        for (uint32_t x = 0; x < WIDTH; x++) {
-            uint32_t pixel;
-            memcpy(&pixel, xcb_get_image_data(r) + 4 * (y * WIDTH + x), 4);
-            n += (pixel & 0xffffff) != g->pixels[index][y * g->row + x];
-        }
-    }
-    free(r);
-    return n;
 }
 
 /* The first modifier of dma-bufs that the server names. */
@@ -152,7 +122,7 @@ static void an_x_server_shows_dma_bufs_and_gives_them_back(void **state)
         guest_present(&g, index, serial, g.info.mode);
         if (serial % 4 == 0) {
             wait_for(&g, &g.n_shown, serial);
-            assert_int_equal(differing_pixels(&g, index), 0);
+            assert_int_equal(x11_differing_pixels(app, window, &g, index), 0);
         }
     }
     assert_int_equal(g.n_discarded, 0);

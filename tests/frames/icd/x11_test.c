@@ -1,5 +1,5 @@
 /* A target on an X server's window, without Vulkan. */
-#include "target_guest.h"
+#include "x11_picture.h"
 
 #include <drm_fourcc.h>
 #include <errno.h>
@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <xcb/xcb.h>
 
 #include "frames/icd/x11_gamescope.h"
 
@@ -23,17 +21,6 @@ static xcb_screen_t *screen(void)
     return xcb_setup_roots_iterator(xcb_get_setup(app)).data;
 }
 
-static void map_window(void)
-{
-    const uint32_t values[] = {0, 1}; /* background, override-redirect: there is no manager */
-
-    window = xcb_generate_id(app);
-    xcb_create_window(app, XCB_COPY_FROM_PARENT, window, screen()->root, 10, 20, WIDTH, HEIGHT, 0,
-        XCB_WINDOW_CLASS_INPUT_OUTPUT, XCB_COPY_FROM_PARENT,
-        XCB_CW_BACK_PIXEL | XCB_CW_OVERRIDE_REDIRECT, values);
-    xcb_map_window(app, window); /* nothing is sent yet */
-}
-
 static unsigned descriptors_before;
 
 static int setup(void **state)
@@ -42,7 +29,7 @@ static int setup(void **state)
     descriptors_before = n_descriptors();
     app = xcb_connect(NULL, NULL);
     assert_int_equal(xcb_connection_has_error(app), 0);
-    map_window();
+    window = x11_window(app, WIDTH, HEIGHT);
     return 0;
 }
 
@@ -65,33 +52,6 @@ static struct tp_target *make(void)
 
     assert_int_equal(tp_target_x11_create(app, window, &t), 0);
     return t;
-}
-
-static void paint(struct guest *g, uint32_t index, uint32_t seed)
-{
-    for (uint32_t y = 0; y < g->info.height; y++) {
-        for (uint32_t x = 0; x < g->row; x++)
-            g->pixels[index][y * g->row + x] =
-                x < g->info.width ? ((x * 7 + seed) << 16 | y << 8 | (x ^ y)) & 0xffffff : 0xff00ff;
-    }
-}
-
-static uint32_t differing_pixels(struct guest *g, uint32_t index)
-{
-    xcb_get_image_reply_t *r = xcb_get_image_reply(
-        app, xcb_get_image(app, XCB_IMAGE_FORMAT_Z_PIXMAP, window, 0, 0, WIDTH, HEIGHT, ~0u), NULL);
-    uint32_t n = 0;
-
-    assert_non_null(r);
-    for (uint32_t y = 0; y < HEIGHT; y++) {
-        for (uint32_t x = 0; x < WIDTH; x++) {
-            uint32_t pixel;
-            memcpy(&pixel, xcb_get_image_data(r) + 4 * (y * WIDTH + x), 4);
-            n += (pixel & 0xffffff) != g->pixels[index][y * g->row + x];
-        }
-    }
-    free(r);
-    return n;
 }
 
 static void a_window_that_was_not_sent_yet_is_known(void **state)
@@ -128,11 +88,11 @@ static void pictures_are_in_the_window_as_they_were_drawn(void **state)
         uint32_t index = (uint32_t)(serial - 1) % 3;
         if (serial > 3) /* free again */
             wait_for(&g, &g.released[index], (serial - 1) / 3);
-        paint(&g, index, (uint32_t)serial * 11);
+        x11_paint(&g, index, (uint32_t)serial * 11);
         guest_present(&g, index, serial, g.info.mode);
         if (serial % 10 == 0) {
             wait_for(&g, &g.n_shown, serial);
-            assert_int_equal(differing_pixels(&g, index), 0);
+            assert_int_equal(x11_differing_pixels(app, window, &g, index), 0);
         }
     }
     assert_int_equal(g.n_discarded, 0);
@@ -220,10 +180,10 @@ static void a_newer_stream_takes_over(void **state)
     guest_present(&old, 0, 1, old.info.mode);
     guest_open(&new, t, 2, VK_PRESENT_MODE_FIFO_KHR);
     assert_int_equal(t->ops->present(old.stream, &p), -ESTALE);
-    paint(&new, 0, 5);
+    x11_paint(&new, 0, 5);
     guest_present(&new, 0, 1, new.info.mode);
     wait_for(&new, &new.n_shown, 1);
-    assert_int_equal(differing_pixels(&new, 0), 0);
+    assert_int_equal(x11_differing_pixels(app, window, &new, 0), 0);
     assert_int_equal(old.n_shown + old.n_discarded, 1);
     guest_close_stream(&old);
     guest_close(&new);
