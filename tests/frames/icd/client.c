@@ -355,6 +355,37 @@ VkResult chain_acquire(struct chain *ch, uint64_t timeout, uint32_t *index)
     return r;
 }
 
+VkSemaphore client_hold_queue(struct client *c)
+{
+    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
+    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSemaphore semaphore;
+    uint64_t one = 1;
+
+    assert_int_equal(vkCreateSemaphore(c->device, &info, NULL, &semaphore), VK_SUCCESS);
+    VkTimelineSemaphoreSubmitInfo timeline = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .waitSemaphoreValueCount = 1,
+        .pWaitSemaphoreValues = &one};
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+        .pNext = &timeline,
+        .waitSemaphoreCount = 1,
+        .pWaitSemaphores = &semaphore,
+        .pWaitDstStageMask = &stage};
+    assert_int_equal(vkQueueSubmit(c->queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    return semaphore;
+}
+
+void client_release_queue(struct client *c, VkSemaphore semaphore)
+{
+    VkSemaphoreSignalInfo signal = {
+        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 1};
+
+    assert_int_equal(vkSignalSemaphore(c->device, &signal), VK_SUCCESS);
+}
+
 unsigned client_count_fds(void)
 {
     DIR *d = opendir("/proc/self/fd");

@@ -72,6 +72,10 @@ VkResult chain_round(struct chain *ch, const void *next);
 /* An acquire that signals a fence, and a wait for that. */
 VkResult chain_acquire(struct chain *ch, uint64_t timeout, uint32_t *index);
 
+/* A timeline semaphore at 0, which queued work waits for until the host signals 1. Asserts. */
+VkSemaphore client_hold_queue(struct client *c);
+void client_release_queue(struct client *c, VkSemaphore semaphore);
+
 /* The device is lost, or is not: where its driver is less_driver.c. */
 void client_lose_device(bool lost);
 

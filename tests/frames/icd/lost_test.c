@@ -137,31 +137,16 @@ static void whoever_waits_is_told(void **state)
 /* Lost after the present has answered, before the picture was complete. */
 static void a_picture_under_way_is_lost_with_it(void **state)
 {
-    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkSemaphore semaphore;
     struct chain ch;
     struct waiter waiters[2];
-    uint64_t one = 1;
     uint32_t index = 0;
 
     (void)state;
     alarm(30);
     client_open_lawless(&client);
     open_without_images(&ch);
-    assert_int_equal(vkCreateSemaphore(client.device, &info, NULL, &semaphore), VK_SUCCESS);
-    VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &one};
-    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &timeline,
-        .waitSemaphoreCount = 1,
-        .pWaitSemaphores = &semaphore,
-        .pWaitDstStageMask = &stage};
-    assert_int_equal(vkQueueSubmit(client.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    semaphore = client_hold_queue(&client);
     VkPresentInfoKHR present = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
         .swapchainCount = 1,
         .pSwapchains = &ch.swapchain,
@@ -171,9 +156,7 @@ static void a_picture_under_way_is_lost_with_it(void **state)
         start(&waiters[i], &ch, i);
     nanosleep(&(struct timespec){0, 50000000}, NULL);
     client_lose_device(true);
-    VkSemaphoreSignalInfo signal = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 1};
-    assert_int_equal(vkSignalSemaphore(client.device, &signal), VK_SUCCESS);
+    client_release_queue(&client, semaphore);
     for (int i = 0; i < 2; i++) {
         pthread_join(waiters[i].thread, NULL);
         assert_int_equal(waiters[i].result, VK_ERROR_DEVICE_LOST);

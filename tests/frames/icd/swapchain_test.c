@@ -147,37 +147,20 @@ static void *wait_for_queue(void *data)
  * the queue must not hold that acquire up. */
 static void a_wait_for_the_queue_holds_no_acquire_up(void **state)
 {
-    VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
-        .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
-    VkSemaphoreCreateInfo info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO, .pNext = &type};
-    VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkSemaphore semaphore;
-    uint64_t value = 1;
     pthread_t thread;
     struct chain ch;
     uint32_t index;
 
     (void)state;
     open_chain(&ch);
-    assert_int_equal(vkCreateSemaphore(client.device, &info, NULL, &semaphore), VK_SUCCESS);
-    VkTimelineSemaphoreSubmitInfo timeline = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .waitSemaphoreValueCount = 1,
-        .pWaitSemaphoreValues = &value};
-    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-        .pNext = &timeline,
-        .waitSemaphoreCount = 1,
-        .pWaitSemaphores = &semaphore,
-        .pWaitDstStageMask = &stage};
-    assert_int_equal(vkQueueSubmit(client.queue, 1, &submit, VK_NULL_HANDLE), VK_SUCCESS);
+    semaphore = client_hold_queue(&client);
     assert_int_equal(pthread_create(&thread, NULL, wait_for_queue, NULL), 0);
     usleep(20000);
     assert_int_equal(vkAcquireNextImageKHR(client.device, ch.swapchain, UINT64_MAX, ch.acquired[0],
                          VK_NULL_HANDLE, &index),
         VK_SUCCESS);
-    VkSemaphoreSignalInfo signal = {
-        .sType = VK_STRUCTURE_TYPE_SEMAPHORE_SIGNAL_INFO, .semaphore = semaphore, .value = 1};
-    assert_int_equal(vkSignalSemaphore(client.device, &signal), VK_SUCCESS);
+    client_release_queue(&client, semaphore);
     pthread_join(thread, NULL);
     assert_int_equal(chain_present(&ch, index, ch.acquired[0], NULL), VK_SUCCESS);
     vkDeviceWaitIdle(client.device);
