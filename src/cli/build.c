@@ -19,13 +19,13 @@ static int parse_variants(struct tp_build_arguments *a, const char *s)
     }
 }
 
-static int parse_jobs(struct tp_build_arguments *a, const char *s)
+int tp_build_parse_jobs(const struct tp_command *cmd, const char *s, unsigned *jobs)
 {
     char *end;
     unsigned long n = strtoul(s, &end, 10);
     if (*s < '1' || *s > '9' || *end || n > 4096)
-        return tp_cli_usage(&tp_command_build, "--jobs is a number from 1 to 4096, not '%s'", s);
-    a->jobs = (unsigned)n;
+        return tp_cli_usage(cmd, "--jobs is a number from 1 to 4096, not '%s'", s);
+    *jobs = (unsigned)n;
     return 0;
 }
 
@@ -47,7 +47,7 @@ static int parse(int argc, char **argv, struct tp_build_arguments *a)
         if (c == 'v')
             status = parse_variants(a, optarg);
         else if (c == 'J')
-            status = parse_jobs(a, optarg);
+            status = tp_build_parse_jobs(cmd, optarg, &a->jobs);
         else if (c == 'N')
             a->no_prove = true;
         else if (c == 'f' && (a->password_fd = tp_cli_password_fd(optarg)) < 0)

@@ -24,4 +24,7 @@ struct tp_build_arguments {
  * drivers are built and proved, or none does. Returns an exit status; e says why. */
 int tp_build_job(const struct tp_build_arguments *a, struct tp_error *e);
 
+/* The value of --jobs, of any command that builds. 0, or TP_STATUS_INPUT after having said why. */
+int tp_build_parse_jobs(const struct tp_command *cmd, const char *s, unsigned *jobs);
+
 #endif

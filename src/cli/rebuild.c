@@ -25,9 +25,10 @@ struct rebuild {
     bool equal, quiet;
 };
 
+/* One line, whatever a receipt or a file's name has in it. */
 static void say(const struct rebuild *b, const char *text)
 {
-    char *clean = tp_printable(text);
+    char *clean = tp_printable_line(text);
     fprintf(b->quiet ? stderr : stdout, "%s\n", clean);
     fflush(stdout);
     free(clean);
@@ -44,14 +45,13 @@ static size_t count(const struct tp_differences *d, enum which which)
     return n;
 }
 
-static void say_differences(const struct rebuild *b, const struct tp_differences *d, enum which which)
+static void say_differences(
+    const struct rebuild *b, const struct tp_differences *d, enum which which)
 {
     for (size_t i = 0; i < d->n; i++) {
         if (which != ALL && d->at[i].decides != (which == DECIDING))
             continue;
         char *line = tp_asprintf("  %s: %s", d->at[i].where, d->at[i].text);
-        for (char *c = line; *c; c++) /* nothing out of a receipt begins a line */
-            *c = *c == '\n' ? ' ' : *c;
         say(b, line);
         free(line);
     }
@@ -63,11 +63,12 @@ static int read_receipt(struct rebuild *b, struct tp_error *e)
 {
     char *beside = tp_asprintf("%s.receipt.json", b->archive), sum[TP_SHA256_HEX];
     const char *path = b->receipt_path ? b->receipt_path : beside;
-    int r = tp_is_file(b->archive) ? 0 : tp_fail_errno(e, tp_exists(b->archive) ? EINVAL : ENOENT, b->archive,
-                                                       "cannot be read");
+    int r = tp_is_file(b->archive)
+        ? 0
+        : tp_fail_errno(e, tp_exists(b->archive) ? EINVAL : ENOENT, b->archive, "cannot be read");
     if (!r && !b->receipt_path && !tp_exists(beside))
         r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, beside, "put it there, or name it with --receipt",
-                    "there is no receipt beside the archive");
+            "there is no receipt beside the archive");
     if (!r)
         r = tp_receipt_read(path, &b->receipt, e);
     if (!r)
@@ -76,9 +77,9 @@ static int read_receipt(struct rebuild *b, struct tp_error *e)
         r = tp_sha256_file(b->archive, sum, e);
     if (!r && strcmp(sum, b->plan.archive_sha256))
         r = tp_fail(e, TP_STATUS_FAILED, -EINVAL, b->archive,
-                    "get both once more from their maker, and verify the archive's signature",
-                    "is not the archive of this receipt: its SHA-256 is %s, the receipt says %s", sum,
-                    b->plan.archive_sha256);
+            "get both once more from their maker, and verify the archive's signature",
+            "is not the archive of this receipt: its SHA-256 is %s, the receipt says %s", sum,
+            b->plan.archive_sha256);
     free(beside);
     return r;
 }
@@ -119,11 +120,11 @@ static int choose_source(struct rebuild *b, char **spec, struct tp_error *e)
     if (*spec)
         return 0;
     return tp_fail(e, TP_STATUS_MISSING, -ENOENT, "Mesa",
-                   "get that source, and name it with --mesa: building runs what it says, so it is "
-                   "taken from no other place unasked",
-                   "the archive was built from Mesa %s (%s%s%s%s%s%s%s)", p->mesa.version, p->mesa.kind,
-                   *p->mesa.spec ? ", " : "", p->mesa.spec, *p->mesa.revision ? ", revision " : "",
-                   p->mesa.revision, *p->mesa.sha256 ? ", SHA-256 " : "", p->mesa.sha256);
+        "get that source, and name it with --mesa: building runs what it says, so it is "
+        "taken from no other place unasked",
+        "the archive was built from Mesa %s (%s%s%s%s%s%s%s)", p->mesa.version, p->mesa.kind,
+        *p->mesa.spec ? ", " : "", p->mesa.spec, *p->mesa.revision ? ", revision " : "",
+        p->mesa.revision, *p->mesa.sha256 ? ", SHA-256 " : "", p->mesa.sha256);
 }
 
 static int look(struct rebuild *b, const struct tp_target *target, struct tp_error *e)
@@ -136,16 +137,17 @@ static int look(struct rebuild *b, const struct tp_target *target, struct tp_err
     const char *turnpike = b->plan.build_commit;
     if (strcmp(turnpike, TP_REVISION))
         tp_differences_add(&b->before, false, "turnpike", "its revision was %s; this is %s",
-                           *turnpike ? turnpike : "not told", TP_REVISION);
+            *turnpike ? turnpike : "not told", TP_REVISION);
     if (b->before.n) {
         say(b, "What is otherwise here than it was then:");
         say_differences(b, &b->before, ALL);
     }
     if (!tp_differences_decide(&b->before))
         return 0;
-    char *todo = tp_asprintf("use the turnpike that built it: revision %s", *turnpike ? turnpike : "unknown");
+    char *todo = tp_asprintf(
+        "use the turnpike that built it: revision %s", *turnpike ? turnpike : "unknown");
     r = tp_fail(e, TP_STATUS_MISSING, -ENOENT, b->archive, todo,
-                "cannot be built again with other patches than its own");
+        "cannot be built again with other patches than its own");
     free(todo);
     return r;
 }
@@ -157,19 +159,19 @@ static void note_source(struct rebuild *b, const struct tp_source *s)
 {
     const struct tp_plan *p = &b->plan;
     char *notes = tp_asprintf("%s/docs/relnotes/%s.rst", s->tree, s->version);
-    b->source = json_pack("{s:s, s:s, s:s*, s:s*}", "version", s->version, "source", s->kind, "revision",
-                          *s->revision ? s->revision : NULL, "sha256", *s->sha256 ? s->sha256 : NULL);
+    b->source = json_pack("{s:s, s:s, s:s*, s:s*}", "version", s->version, "source", s->kind,
+        "revision", *s->revision ? s->revision : NULL, "sha256", *s->sha256 ? s->sha256 : NULL);
     b->epoch = s->epoch;
-    b->known.same_turnpike = *p->build_commit && strcmp(TP_REVISION, "unknown") &&
-                             !strcmp(p->build_commit, TP_REVISION);
+    b->known.same_turnpike =
+        *p->build_commit && strcmp(TP_REVISION, "unknown") && !strcmp(p->build_commit, TP_REVISION);
     b->known.same_tarball = *s->sha256 && !strcmp(s->sha256, p->mesa.sha256);
     bool same_commit = *s->revision && !strcmp(s->revision, p->mesa.revision);
     b->known.epoch_known = b->known.same_tarball || same_commit || tp_exists(notes);
     free(notes);
 }
 
-/* What the user gives need not say of itself what the receipt says of it: an unpacked tarball has neither
- * hash nor commit. It is taken for that; the bytes decide whether it is. */
+/* What the user gives need not say of itself what the receipt says of it: an unpacked tarball has
+ * neither hash nor commit. It is taken for that; the bytes decide whether it is. */
 static int on_source(void *data, struct tp_source *s, struct tp_error *e)
 {
     struct rebuild *b = data;
@@ -178,8 +180,8 @@ static int on_source(void *data, struct tp_source *s, struct tp_error *e)
     tp_rebuild_compare_mesa(p, s->version, s->revision, s->sha256, &d);
     int r = 0;
     if (d.n)
-        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, s->spec, "name the source that the receipt tells of",
-                    "is another Mesa: %s", d.at[0].text);
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, s->spec,
+            "name the source that the receipt tells of", "is another Mesa: %s", d.at[0].text);
     tp_differences_finish(&d);
     if (r)
         return r;
@@ -214,7 +216,7 @@ static int build(struct rebuild *b, const char *spec, struct tp_error *e)
 
 /* ---- after ---- */
 
-/* The receipt's claims against what was built, which is the archive, but for buildCommit perhaps. */
+/* The receipt's claims against what was built: the archive, but for buildCommit perhaps. */
 static int look_at_claims(struct rebuild *b, struct tp_error *e)
 {
     char *path = tp_asprintf("%s.receipt.json", b->made);
@@ -231,7 +233,8 @@ static int look_at_claims(struct rebuild *b, struct tp_error *e)
     if (b->commit) {
         json_object_set_new(is, "build_commit", json_string(b->commit));
         json_object_set_new(json_object_get(is, "meta"), "buildCommit", json_string(b->commit));
-        json_object_set_new(json_object_get(is, "archive"), "sha256", json_string(b->plan.archive_sha256));
+        json_object_set_new(
+            json_object_get(is, "archive"), "sha256", json_string(b->plan.archive_sha256));
     }
     tp_rebuild_compare_receipts(b->receipt, is, &b->known, &b->claims);
     json_decref(is);
@@ -248,7 +251,7 @@ static int compare(struct rebuild *b, struct tp_error *e)
     /* a driver may hold the date with which it was built here at the receipt's word */
     if (b->known.epoch_known && b->epoch != b->plan.epoch)
         tp_differences_add(&b->after, true, "source_date_epoch", "is said to be %lld; it is %lld",
-                           (long long)b->plan.epoch, (long long)b->epoch);
+            (long long)b->plan.epoch, (long long)b->epoch);
     return 0;
 }
 
@@ -270,8 +273,9 @@ static json_t *differences_json(const struct tp_differences *d)
     json_t *all = json_array();
     for (size_t i = 0; i < d->n; i++) {
         char *where = tp_printable(d->at[i].where), *text = tp_printable(d->at[i].text);
-        json_array_append_new(all, json_pack("{s:s, s:b, s:s}", "where", where, "decides", d->at[i].decides,
-                                             "text", text));
+        json_array_append_new(all,
+            json_pack(
+                "{s:s, s:b, s:s}", "where", where, "decides", d->at[i].decides, "text", text));
         free(text);
         free(where);
     }
@@ -282,9 +286,10 @@ static int report(struct rebuild *b, struct tp_error *e)
 {
     bool honest = !tp_differences_decide(&b->claims);
     if (b->equal) {
-        say(b, !honest         ? "The bytes agree; the receipt does not."
-               : b->claims.n   ? "The bytes agree, and what can be checked of the receipt with them."
-                               : "The bytes agree: this archive is what its receipt says.");
+        say(b,
+            !honest           ? "The bytes agree; the receipt does not."
+                : b->claims.n ? "The bytes agree, and what can be checked of the receipt with them."
+                              : "The bytes agree: this archive is what its receipt says.");
     } else {
         say(b, "The bytes differ:");
         say_differences(b, &b->after, ALL);
@@ -300,11 +305,11 @@ static int report(struct rebuild *b, struct tp_error *e)
     if (!b->json)
         return tp_cli_flush(e);
     char *archive = tp_printable(b->archive), *made = tp_printable(b->made);
-    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:b, s:s, s:b, s:o, s:o, s:o}", "turnpike", TP_VERSION, "schema", 1,
-                          "archive", archive, "rebuilt", made, "equal", b->equal, "sha256",
-                          b->plan.archive_sha256, "only_build_commit", b->commit != NULL, "before",
-                          differences_json(&b->before), "differences", differences_json(&b->after),
-                          "receipt", differences_json(&b->claims));
+    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:b, s:s, s:b, s:o, s:o, s:o}", "turnpike",
+        TP_VERSION, "schema", 1, "archive", archive, "rebuilt", made, "equal", b->equal, "sha256",
+        b->plan.archive_sha256, "only_build_commit", b->commit != NULL, "before",
+        differences_json(&b->before), "differences", differences_json(&b->after), "receipt",
+        differences_json(&b->claims));
     int r = tp_cli_write_json(j, b->json, e);
     json_decref(j);
     free(made);
@@ -319,12 +324,12 @@ static int work(struct rebuild *b, struct tp_error *e)
     const struct tp_target *target = r ? NULL : tp_target_find(b->plan.target);
     if (!r && !target)
         r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, b->archive, tp_target_names(),
-                    "its receipt names a target that is not known here: %s", b->plan.target);
+            "its receipt names a target that is not known here: %s", b->plan.target);
     if (!r)
         b->made = tp_join(b->build.out, b->plan.archive);
     if (!r && tp_is_same_file(b->made, b->archive))
         r = tp_fail(e, TP_STATUS_INPUT, -EEXIST, b->build.out, "name another --out",
-                    "the archive itself lies there, and would be replaced");
+            "the archive itself lies there, and would be replaced");
     if (!r)
         r = choose_source(b, &spec, e);
     if (!r)
@@ -333,7 +338,7 @@ static int work(struct rebuild *b, struct tp_error *e)
         r = build(b, spec, e);
     if (!r && !tp_is_file(b->made)) /* the receipt's name is not what this version calls it */
         r = tp_fail(e, TP_STATUS_FAILED, -ENOENT, b->made, NULL,
-                    "was not built: the archive has another name");
+            "was not built: the archive has another name");
     if (!r)
         r = compare(b, e);
     if (!r)
@@ -349,8 +354,8 @@ static int parse(int argc, char **argv, struct rebuild *b)
     const struct {
         int letter;
         const char **field;
-    } strings[] = {{'r', &b->receipt_path}, {'m', &b->mesa},     {'o', &a->out},     {'n', &a->ndk},
-                   {'s', &a->sysroot},      {'l', &a->launcher}, {'p', &a->patches}, {'j', &b->json}};
+    } strings[] = {{'r', &b->receipt_path}, {'m', &b->mesa}, {'o', &a->out}, {'n', &a->ndk},
+        {'s', &a->sysroot}, {'l', &a->launcher}, {'p', &a->patches}, {'j', &b->json}};
     for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;) {
         if (c == '?')
             return TP_STATUS_INPUT;
@@ -358,13 +363,8 @@ static int parse(int argc, char **argv, struct rebuild *b)
             if (c == strings[i].letter)
                 *strings[i].field = optarg;
         }
-        if (c == 'J') {
-            char *end;
-            unsigned long n = strtoul(optarg, &end, 10);
-            if (*optarg < '1' || *optarg > '9' || *end || n > 4096)
-                return tp_cli_usage(cmd, "--jobs is a number from 1 to 4096, not '%s'", optarg);
-            a->jobs = (unsigned)n;
-        }
+        if (c == 'J' && tp_build_parse_jobs(cmd, optarg, &a->jobs))
+            return TP_STATUS_INPUT;
     }
     if (optind + 1 != argc)
         return tp_cli_usage(cmd, "give one archive to build again");
@@ -396,33 +396,44 @@ static int run(int argc, char **argv)
 }
 
 static const struct option options[] = {
-    {"receipt", required_argument, NULL, 'r'}, {"mesa", required_argument, NULL, 'm'},
-    {"out", required_argument, NULL, 'o'},     {"ndk", required_argument, NULL, 'n'},
-    {"sysroot", required_argument, NULL, 's'}, {"launcher", required_argument, NULL, 'l'},
-    {"jobs", required_argument, NULL, 'J'},    {"patches", required_argument, NULL, 'p'},
-    {"json", required_argument, NULL, 'j'},    {"help", no_argument, NULL, 'h'},
+    {"receipt", required_argument, NULL, 'r'},
+    {"mesa", required_argument, NULL, 'm'},
+    {"out", required_argument, NULL, 'o'},
+    {"ndk", required_argument, NULL, 'n'},
+    {"sysroot", required_argument, NULL, 's'},
+    {"launcher", required_argument, NULL, 'l'},
+    {"jobs", required_argument, NULL, 'J'},
+    {"patches", required_argument, NULL, 'p'},
+    {"json", required_argument, NULL, 'j'},
+    {"help", no_argument, NULL, 'h'},
     {0},
 };
 
 const struct tp_command tp_command_rebuild = {
     .name = "rebuild",
     .summary = "build an archive again from its receipt, and compare",
-    .help = "usage: turnpike rebuild ARCHIVE [OPTIONS]\n\n"
-            "Reads ARCHIVE.receipt.json, says what is otherwise here than it was then (patches, tools,\n"
-            "turnpike itself), builds the same thing again and compares: the archive, the driver section\n"
-            "by section, meta.json field by field. Where the bytes agree, each field of the receipt is held\n"
-            "against what was built.\n\n"
-            "  --receipt FILE  the receipt, where it is not beside the archive\n"
-            "  --mesa SPEC     Mesa's source, as for build (default: what the receipt names, where that\n"
-            "                  is Mesa's own git or Debian)\n"
-            "  --out DIR       where it is built again (default: rebuilt)\n"
-            "  --patches DIR   the folder of patches (default: turnpike's own)\n"
-            "  --ndk DIR, --sysroot DIR, --launcher CMD, --jobs N\n"
-            "                  as for build\n"
-            "  --json FILE     the result as JSON; - for standard output\n\n"
-            "Exit status: 0 the bytes agree, and the receipt says nothing that is not so; 1 they differ,\n"
-            "or it does; 2 wrong usage or bad input; 3 something is missing here: Mesa's source, the\n"
-            "patches, a tool.\n",
+    .help =
+        "usage: turnpike rebuild ARCHIVE [OPTIONS]\n\n"
+        "Reads ARCHIVE.receipt.json, says what is otherwise here than it was then (patches, "
+        "tools,\n"
+        "turnpike itself), builds the same thing again and compares: the archive, the driver "
+        "section\n"
+        "by section, meta.json field by field. Where the bytes agree, each field of the receipt is "
+        "held\n"
+        "against what was built.\n\n"
+        "  --receipt FILE  the receipt, where it is not beside the archive\n"
+        "  --mesa SPEC     Mesa's source, as for build (default: what the receipt names, where "
+        "that\n"
+        "                  is Mesa's own git or Debian)\n"
+        "  --out DIR       where it is built again (default: rebuilt)\n"
+        "  --patches DIR   the folder of patches (default: turnpike's own)\n"
+        "  --ndk DIR, --sysroot DIR, --launcher CMD, --jobs N\n"
+        "                  as for build\n"
+        "  --json FILE     the result as JSON; - for standard output\n\n"
+        "Exit status: 0 the bytes agree, and the receipt says nothing that is not so; 1 they "
+        "differ,\n"
+        "or it does; 2 wrong usage or bad input; 3 something is missing here: Mesa's source, the\n"
+        "patches, a tool.\n",
     .options = options,
     .run = run,
 };
