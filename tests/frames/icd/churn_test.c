@@ -7,7 +7,6 @@
  */
 #include "place.h"
 
-#include <dirent.h>
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,21 +61,9 @@ struct has {
     struct timespec at;
 };
 
-static unsigned count_entries(const char *folder)
-{
-    DIR *d = opendir(folder);
-    unsigned n = 0;
-
-    assert_non_null(d);
-    while (readdir(d))
-        n++;
-    closedir(d);
-    return n;
-}
-
 static struct has look(void)
 {
-    struct has h = {.fds = client_count_fds(), .threads = count_entries("/proc/self/task")};
+    struct has h = {.fds = client_count_fds(), .threads = client_count_entries("/proc/self/task")};
     FILE *f = fopen("/proc/self/maps", "r");
     char line[512];
 
@@ -98,7 +85,8 @@ static bool has_no_more_threads(void *data)
 {
     const struct has *before = data;
 
-    return count_entries("/proc/self/task") <= before->threads && client_count_fds() <= before->fds;
+    return client_count_entries("/proc/self/task") <= before->threads &&
+        client_count_fds() <= before->fds;
 }
 
 /* Of n rounds. A kernel takes a moment to bury a thread. */

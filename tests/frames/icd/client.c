@@ -386,9 +386,9 @@ void client_release_queue(struct client *c, VkSemaphore semaphore)
     assert_int_equal(vkSignalSemaphore(c->device, &signal), VK_SUCCESS);
 }
 
-unsigned client_count_fds(void)
+unsigned client_count_entries(const char *folder)
 {
-    DIR *d = opendir("/proc/self/fd");
+    DIR *d = opendir(folder);
     unsigned n = 0;
 
     assert_non_null(d);
@@ -396,4 +396,9 @@ unsigned client_count_fds(void)
         n++;
     closedir(d);
     return n;
+}
+
+unsigned client_count_fds(void)
+{
+    return client_count_entries("/proc/self/fd");
 }

@@ -79,7 +79,9 @@ void client_release_queue(struct client *c, VkSemaphore semaphore);
 /* The device is lost, or is not: where its driver is less_driver.c. */
 void client_lose_device(bool lost);
 
-/* Descriptors of this process. */
+/* What a folder has in it, "." and ".." too. Asserts that it can be read. */
+unsigned client_count_entries(const char *folder);
+/* Descriptors of this process, by that. */
 unsigned client_count_fds(void);
 
 #endif
