@@ -6,7 +6,7 @@ set -uo pipefail
 tool=$(build_folder)/tests/factory/inspect/archive_tool
 if [[ ! -x $tool ]]; then
     echo 'archive_tool has not been built'
-    exit 77
+    exit 1
 fi
 cd "$TP_TMP" || exit 2
 "$tool" make . || exit 1

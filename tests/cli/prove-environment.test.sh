@@ -32,7 +32,7 @@ __attribute__((visibility("default"))) void *vk_icdGetInstanceProcAddr(void *ins
     return NULL;
 }
 END
-cc -D_GNU_SOURCE -shared -fPIC -fvisibility=hidden -DSEEN="\"$PWD/seen\"" -o driver.so driver.c -ldl || exit 77
+cc -D_GNU_SOURCE -shared -fPIC -fvisibility=hidden -DSEEN="\"$PWD/seen\"" -o driver.so driver.c -ldl || exit 1
 
 prove() { # in the given environment: status, said, err, seen
     rm -f seen

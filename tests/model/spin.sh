@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Runs spin on docs/model/release.pml. Sourced by the tests of this folder.
-command -v spin >/dev/null || { echo 'spin is not installed: ./setup'; exit 77; }
-command -v gcc >/dev/null || { echo 'gcc is not installed: ./setup'; exit 77; }
+command -v spin >/dev/null || { echo 'spin is not installed: ./setup'; exit 1; }
+command -v gcc >/dev/null || { echo 'gcc is not installed: ./setup'; exit 1; }
 model=$TP_SRC/docs/model/release.pml
 count=0
 # shellcheck disable=SC2034

@@ -3,7 +3,7 @@
 # where a second card is named for it, whose pictures it then would show.
 dri3_xorg=/usr/lib/xorg/Xorg
 if [[ ! -x $dri3_xorg ]]; then
-    tap 0 'DRI3 # SKIP xserver-xorg-core is not installed'
+    tap 1 'DRI3: xserver-xorg-core is installed'
     return
 fi
 cat >xorg.conf <<CONF

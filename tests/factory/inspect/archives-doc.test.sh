@@ -8,7 +8,7 @@ tool=$(dirname "${TURNPIKE-$src/build/turnpike}")/tests/factory/inspect/archive_
 doc=$src/docs/archives.md
 if [[ ! -x $tool ]]; then
     echo 'archive_tool has not been built'
-    exit 77
+    exit 1
 fi
 
 # What stands between the lines "<!-- table: NAME -->" and "<!-- end -->".

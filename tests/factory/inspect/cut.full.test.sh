@@ -10,7 +10,7 @@ sanitized=$TP_SRC/build-test/tests/factory/inspect/archive_tool
 [[ ! -x $sanitized ]] || tool=$sanitized
 if [[ ! -x $tool ]]; then
     echo 'archive_tool has not been built'
-    exit 77
+    exit 1
 fi
 "$tool" make "$TP_TMP" || exit 1
 for archive in "$TP_TMP"/{android,qualcomm,WN-*}.zip "$TP_SRC"/out/*-b_Axxx.zip; do

@@ -30,10 +30,7 @@ check 'and says so, down to the last line' holds \
     '(.[0] | .check == "instance" and .ok == false) and .[-1].done' "$tmp/text.out"
 
 lavapipe=$(compgen -G '/usr/lib/*/libvulkan_lvp.so' | head -n 1)
-if [[ -z $lavapipe ]]; then
-    tap 0 "the checks hold on Mesa's driver in software # SKIP no mesa-vulkan-drivers here"
-    tap_close
-fi
+check "Mesa's driver in software is here" test -f "$lavapipe"
 driver() { # output, options...
     local out=$1
     shift
@@ -57,10 +54,6 @@ check 'by check and by group' holds \
         "memory_many", "memory_offset", "fence", "teardown"]' "$tmp/only.out"
 
 # --- under the validation layer ---
-if ! compgen -G '/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json' >/dev/null; then
-    tap 0 'the validation layer # SKIP no vulkan-validationlayers here'
-    tap_close
-fi
 unset VK_LAYER_PATH VK_LAYER_ENABLES
 layer=$(compgen -G '/usr/lib/*/libVkLayer_khronos_validation.so' | head -n 1)
 mkdir -p "$tmp/no-layer" "$tmp/bad-layer" "$tmp/empty-layer"

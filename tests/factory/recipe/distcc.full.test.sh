@@ -10,7 +10,7 @@ cd "$(dirname "$0")" || exit 1
 # shellcheck source=tests/factory/recipe/distcc.sh
 . ./distcc.sh
 for program in distcc distccd; do
-    command -v "$program" >/dev/null || { echo "1..0 # SKIP there is no $program here" && exit 77; }
+    command -v "$program" >/dev/null || { echo "there is no $program here" && exit 1; }
 done
 trap distcc_stop EXIT
 pristine=$(mesa_pristine)

@@ -1,13 +1,13 @@
 # shellcheck shell=bash
 # For tests with programs that nobody here wrote. Sourced by bash.
 
-# Ends the test where a program is lacking.
+# Ends the test, failed, where a program is lacking that ./setup brings.
 need() { # program...
     local program
     for program; do
         command -v "$program" >/dev/null && continue
         printf '%s is not installed\n' "$program"
-        exit 77
+        exit 1
     done
 }
 

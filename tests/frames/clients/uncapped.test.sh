@@ -25,8 +25,8 @@ for images in 2 3 5; do
     was_watched 0.5
 done
 
-if command -v gamescope >/dev/null && command -v Xwayland >/dev/null && command -v vkcube >/dev/null &&
-    said=$(lavapipe_25 gamescope && echo "$lavapipe"); then
+need gamescope Xwayland vkcube
+if said=$(lavapipe_25 gamescope && echo "$lavapipe"); then
     lavapipe=$said
     in_gamescope 5 60 0 on
     was_watched 0.5
@@ -35,7 +35,7 @@ if command -v gamescope >/dev/null && command -v Xwayland >/dev/null && command 
     in_gamescope 6 120 5 off
     has_torn
 else
-    tap 0 "vkcube in gamescope # SKIP ${said:-it is not installed}"
+    tap 0 "vkcube in gamescope # SKIP $said"
 fi
 table
 tap_close

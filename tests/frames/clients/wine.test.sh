@@ -12,7 +12,8 @@ cd "$TP_TMP" || exit 2
 PATH=$PATH:/usr/games:/usr/lib/wine
 need gamescope Xwayland Xvfb convert compare import jq dpkg-deb wine64 wineserver64
 program=$(build_folder)/tests/frames/clients/d3d11.exe
-[[ -f $program ]] || { echo 'there was no mingw-w64 for x86-64 when this was built' && exit 77; }
+[[ $(uname -m) == x86_64 ]] || { echo 'a program for x86-64' && exit 77; }
+[[ -f $program ]] || { echo 'd3d11.exe has not been built' && exit 1; }
 
 lavapipe_25 wine
 

@@ -6,7 +6,7 @@ set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/../clients/lib.sh"
 cd "$TP_TMP" || exit 2
-need weston Xvfb vkcube vkcube-wayland vulkaninfo convert jq
+need weston Xvfb vkcube vkcube-wayland vulkaninfo mpv convert jq
 
 frames=20000
 [[ -z ${TP_FULL-} ]] || frames=100000
@@ -57,14 +57,11 @@ device=$("${x11[@]}" vulkaninfo --summary 2>/dev/null | sed -nE 's/^\s*deviceNam
 kill $server
 wait $server 2>/dev/null
 
-if compgen -G '/usr/share/vulkan/implicit_layer.d/MangoHud*.json' >/dev/null; then
-    runs "MangoHud's layer" played 4 play --compositor weston --size 1280x720 --seconds 4 --verbose \
-        --json report.json --snapshot shown.png -- env MANGOHUD=1 vkcube-wayland
-    check 'frames are on the screen' json_holds '.frames >= 60' report.json
-    check 'the cube is' cube_is_there shown.png
-else
-    tap 0 "MangoHud's layer # SKIP mangohud is not installed"
-fi
+check "MangoHud's layer is installed" compgen -G '/usr/share/vulkan/implicit_layer.d/MangoHud*.json'
+runs "MangoHud's layer" played 4 play --compositor weston --size 1280x720 --seconds 4 --verbose \
+    --json report.json --snapshot shown.png -- env MANGOHUD=1 vkcube-wayland
+check 'frames are on the screen' json_holds '.frames >= 60' report.json
+check 'the cube is' cube_is_there shown.png
 
 # mpv's test source has bars of pure colours. It takes a software driver by its name only.
 bars_are_there() { # file
@@ -76,32 +73,28 @@ bars_are_there() { # file
         awk -v share="$share" 'BEGIN { exit !(share > 0.01) }' || return 1
     done
 }
-if command -v mpv >/dev/null; then
-    counted='mp.add_periodic_timer(1, function()
-        io.stderr:write(string.format("\ncounted: at %s s dropped %s delayed %s mistimed %s jitter %s\n",
-            mp.get_property("time-pos"), mp.get_property("frame-drop-count"),
-            mp.get_property("vo-delayed-frame-count"), mp.get_property("mistimed-frame-count"),
-            mp.get_property("vsync-jitter")))
-    end)'
-    printf '%s\n' "$counted" >counted.lua
-    player=(mpv --no-config --no-audio --vo=gpu --gpu-api=vulkan "--vulkan-device=$device" --script=counted.lua
-        --video-sync=display-resample --override-display-fps=60 av://lavfi:testsrc2=size=640x360:rate=30)
-    runs 'mpv in weston' played 5 play --compositor weston --size 1280x720 --seconds 5 --verbose \
-        --json report.json --snapshot shown.png -- "${player[@]}" --gpu-context=waylandvk
-    grep '^counted' err | tail -n 1 | sed 's/^/# /'
-    check 'its frames are on the screen' json_holds '.frames >= 60' report.json
-    check 'its bars are' bars_are_there shown.png
-    # Its buffers are the screen's there.
-    runs 'mpv without a compositor' played 5 play --size 1280x720 --seconds 5 --verbose \
-        --json report.json --snapshot shown.png -- "${player[@]}" --gpu-context=displayvk
-    grep '^counted' err | tail -n 1 | sed 's/^/# /'
-    printf '# %s\n' "$(jq -c '{frames, fps, tears, notes}' report.json)"
-    check 'its frames are on the screen' json_holds '.frames >= 60' report.json
-    check 'its bars are' bars_are_there shown.png
-    check 'none is torn' json_holds '.tears == 0' report.json
-    check 'its buffers are released by notes, none of which is lost' \
-        json_holds '.notes.final >= 60 and .notes.lost == 0' report.json
-else
-    tap 0 'mpv # SKIP it is not installed'
-fi
+counted='mp.add_periodic_timer(1, function()
+    io.stderr:write(string.format("\ncounted: at %s s dropped %s delayed %s mistimed %s jitter %s\n",
+        mp.get_property("time-pos"), mp.get_property("frame-drop-count"),
+        mp.get_property("vo-delayed-frame-count"), mp.get_property("mistimed-frame-count"),
+        mp.get_property("vsync-jitter")))
+end)'
+printf '%s\n' "$counted" >counted.lua
+player=(mpv --no-config --no-audio --vo=gpu --gpu-api=vulkan "--vulkan-device=$device" --script=counted.lua
+    --video-sync=display-resample --override-display-fps=60 av://lavfi:testsrc2=size=640x360:rate=30)
+runs 'mpv in weston' played 5 play --compositor weston --size 1280x720 --seconds 5 --verbose \
+    --json report.json --snapshot shown.png -- "${player[@]}" --gpu-context=waylandvk
+grep '^counted' err | tail -n 1 | sed 's/^/# /'
+check 'its frames are on the screen' json_holds '.frames >= 60' report.json
+check 'its bars are' bars_are_there shown.png
+# Its buffers are the screen's there.
+runs 'mpv without a compositor' played 5 play --size 1280x720 --seconds 5 --verbose \
+    --json report.json --snapshot shown.png -- "${player[@]}" --gpu-context=displayvk
+grep '^counted' err | tail -n 1 | sed 's/^/# /'
+printf '# %s\n' "$(jq -c '{frames, fps, tears, notes}' report.json)"
+check 'its frames are on the screen' json_holds '.frames >= 60' report.json
+check 'its bars are' bars_are_there shown.png
+check 'none is torn' json_holds '.tears == 0' report.json
+check 'its buffers are released by notes, none of which is lost' \
+    json_holds '.notes.final >= 60 and .notes.lost == 0' report.json
 tap_close

@@ -1,12 +1,12 @@
 #!/bin/bash
 # real_clients.sh PRELOAD: libdrm's test programs, drm_info and kmscube, unmodified, on the server that
-# with_server.sh has started. Exit status 77 where they are not installed.
+# with_server.sh has started.
 set -euo pipefail
 preload=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 for program in modetest proptest vbltest drm_info kmscube jq; do
-    command -v "$program" >/dev/null || { printf '%s is not installed\n' "$program" >&2; exit 77; }
+    command -v "$program" >/dev/null || { printf '%s is not installed\n' "$program" >&2; exit 1; }
 done
 
 # Runs a program until it ends by itself, or its input does, after SECONDS; one that does not mind its

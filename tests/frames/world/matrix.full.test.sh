@@ -10,7 +10,7 @@ matrix=$(dirname "${TURNPIKE-$src/build/turnpike}")/tests/frames/world/world_mat
 doc=$src/docs/matrix.md
 if [[ ! -x $matrix ]]; then
     echo 'the matrix has not been built'
-    exit 77
+    exit 1
 fi
 
 check() { # name, command...

@@ -39,7 +39,7 @@ renew() {
 
 if [[ ! -x $built/world_tables ]]; then
     echo 'the tables have not been built'
-    exit 77
+    exit 1
 fi
 new=$(mktemp)
 trap 'rm -f "$new"' EXIT
