@@ -162,8 +162,8 @@ static void note_source(struct rebuild *b, const struct tp_source *s)
     b->source = json_pack("{s:s, s:s, s:s*, s:s*}", "version", s->version, "source", s->kind,
         "revision", *s->revision ? s->revision : NULL, "sha256", *s->sha256 ? s->sha256 : NULL);
     b->epoch = s->epoch;
-    b->known.same_turnpike =
-        *p->build_commit && strcmp(TP_REVISION, "unknown") && !strcmp(p->build_commit, TP_REVISION);
+    b->known.same_turnpike = *p->build_commit && strcmp(TP_REVISION, "unknown") != 0 &&
+        !strcmp(p->build_commit, TP_REVISION);
     b->known.same_tarball = *s->sha256 && !strcmp(s->sha256, p->mesa.sha256);
     bool same_commit = *s->revision && !strcmp(s->revision, p->mesa.revision);
     b->known.epoch_known = b->known.same_tarball || same_commit || tp_exists(notes);
