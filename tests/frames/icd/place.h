@@ -23,7 +23,7 @@ struct place_kind {
     const char *name;
     const char *extension; /* of the instance; NULL: none */
     bool has_size;         /* its windows have a size that is not the swapchain's to choose */
-    bool (*begin)(void);   /* false: it is not to be had here */
+    void (*begin)(void);
     VkSurfaceKHR (*surface)(struct client *c, unsigned window);
     VkSurfaceKHR (*again)(struct client *c, unsigned window); /* NULL: it has no windows */
     void (*close)(unsigned window); /* after its surface; NULL: nothing is left */
@@ -34,7 +34,7 @@ struct place_kind {
 };
 extern const struct place_kind place_double, place_weston, place_x11;
 
-/* Before the client's instance. Skips the test where that place is not to be had. */
+/* Before the client's instance. Asserts that there is such a place. */
 void place_begin(const char *name);
 const struct place_kind *place(void);
 /* A window's surface. Windows are those below PLACE_WINDOWS; a display has one. */

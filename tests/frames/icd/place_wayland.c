@@ -83,7 +83,7 @@ static void *refresh(void *data)
     return data;
 }
 
-static bool begin_double(void)
+static void begin_double(void)
 {
     int fd = double_start(&(struct double_options){
         .dmabuf = 4, .sync = true, .presentation = true, .clock = CLOCK_MONOTONIC});
@@ -92,7 +92,6 @@ static bool begin_double(void)
     wayland_app_open(&app, wl_display_connect_to_fd(fd));
     ends = false;
     assert_int_equal(pthread_create(&refresher, NULL, refresh, NULL), 0);
-    return true;
 }
 
 static void end_refresher(void)
@@ -137,14 +136,13 @@ static bool connects(void *name)
     return display;
 }
 
-static bool begin_weston(void)
+static void begin_weston(void)
 {
     const char *argv[] = {"weston", "--backend=headless-backend.so", "--use-pixman",
         "--idle-time=0", "--no-config", "--socket=weston", "--width=640", "--height=480", NULL};
     char name[] = "weston";
 
-    if (!tp_have_program("weston"))
-        return false;
+    assert_true(tp_have_program("weston"));
     setenv("XDG_RUNTIME_DIR", place_folder(), 1);
     unlink(name); /* a killed one leaves it */
     weston = place_spawn(argv, -1);
@@ -152,7 +150,6 @@ static bool begin_weston(void)
     assert_true(place_await(connects, name));
     wayland_app_open(&app, display);
     assert_non_null(app.base);
-    return true;
 }
 
 static void kill_weston(void)
