@@ -5,6 +5,7 @@
 set -uo pipefail
 . "$(dirname "$0")/../../scripts/mesa.sh"
 . "$(dirname "$0")/../clients/lib.sh"
+. "$(dirname "$0")/../clients/xvfb.sh"
 cd "$TP_TMP" || exit 2
 need weston Xvfb vkcube vkcube-wayland vulkaninfo mpv convert jq
 
@@ -38,15 +39,9 @@ check 'the screen has shown nearly each' json_holds '.frames >= 120' report.json
 check 'the validation layer says nothing to that' says_nothing
 
 # X11, without a compositor: the driver by its manifest alone.
-library=$(build_folder)/src/frames/icd/libvulkan_turnpike.so
-jq -n --arg library "$library" \
-    '{file_format_version: "1.0.1", ICD: {library_path: $library, api_version: "1.3.239"}}' >icd.json
-mkfifo number
-Xvfb -displayfd 7 -screen 0 640x480x24 -nolisten tcp -noreset 7>number 2>server &
-server=$!
-trap 'kill "$server" 2>/dev/null; wait' EXIT
-read -r number <number
-x11=(env "DISPLAY=:$number" "VK_DRIVER_FILES=$PWD/icd.json" "VK_ICD_FILENAMES=$PWD/icd.json" TURNPIKE_GATE=off)
+xvfb_start
+x11=(env "DISPLAY=$DISPLAY" "VK_DRIVER_FILES=$PWD/icd.json" "VK_ICD_FILENAMES=$PWD/icd.json" TURNPIKE_GATE=off)
+unset DISPLAY
 runs "vkcube: $frames frames on an X server" timeout 150 "${x11[@]}" "${validated[@]}" vkcube "${cube[@]}" \
     --present_mode 0 --c $frames
 check 'the validation layer says nothing' says_nothing
@@ -54,8 +49,8 @@ check 'its driver is ours' grep -q '^turnpike: images are' err
 "${x11[@]}" timeout 60 vkcube "${cube[@]}" --force_errors --present_mode 0 --c 20 >out 2>err </dev/null
 check "the layer does say vkcube's own errors" says_errors
 device=$("${x11[@]}" vulkaninfo --summary 2>/dev/null | sed -nE 's/^\s*deviceName *= //p' | head -n 1)
-kill $server
-wait $server 2>/dev/null
+kill "$xvfb"
+wait "$xvfb" 2>/dev/null
 
 check "MangoHud's layer is installed" compgen -G '/usr/share/vulkan/implicit_layer.d/MangoHud*.json'
 runs "MangoHud's layer" played 4 play --compositor weston --size 1280x720 --seconds 4 --verbose \
