@@ -11,31 +11,12 @@ if [[ ! -x $tool ]]; then
     exit 1
 fi
 
-# What stands between the lines "<!-- table: NAME -->" and "<!-- end -->".
-part() { # name
-    sed -n "/<!-- table: $1 -->/,/<!-- end -->/p" "$doc" | grep '^|'
-}
-
-write() { # name
-    local new
-    new=$(mktemp)
-    "$tool" table "$1" >"$new.table" || exit 1
-    sed -e "/<!-- table: $1 -->/,/<!-- end -->/{/^|/d;/^$/d}" "$doc" |
-        sed -e "/<!-- table: $1 -->/{
-            a\\
-
-            r $new.table
-            a\\
-
-        }" >"$new"
-    cat "$new" >"$doc"
-    rm -f "$new" "$new.table"
-}
+. "$src/tests/scripts/tables.sh"
 
 for name in rules importers; do
     if [[ ${1-} == --write ]]; then
-        write "$name"
-    elif diff <("$tool" table "$name") <(part "$name"); then
+        table_write "$doc" "$name" "$tool" table "$name"
+    elif table_is_fresh "$doc" "$name" "$tool" table "$name"; then
         echo "ok - docs/archives.md: the table of $name is up to date"
     else
         echo "not ok - docs/archives.md: the table of $name is not up to date (archives-doc.test.sh --write)"

@@ -13,45 +13,22 @@ if [[ ! -x $matrix ]]; then
     exit 1
 fi
 
-check() { # name, command...
-    local name=$1
-    shift
-    if "$@"; then
-        echo "ok - $name"
-    else
-        echo "not ok - $name"
-    fi
-}
+. "$src/tests/scripts/mesa.sh"
+. "$src/tests/scripts/tables.sh"
 
-# What stands between the lines "<!-- table: NAME -->" and "<!-- end -->".
-part() { # name
-    sed -n "/<!-- table: $1 -->/,/<!-- end -->/p" "$doc" | grep '^|'
-}
-
-is_fresh() { # name
-    diff <("$matrix" --table 2>/dev/null) <(part "$1")
+print_table() {
+    "$matrix" --table 2>/dev/null
 }
 
 write() { # name
-    local new
-    new=$(mktemp)
-    "$matrix" --table 2>/dev/null >"$new.table" || exit 1
-    sed -e "/<!-- table: $1 -->/,/<!-- end -->/{/^|/d;/^$/d}" "$doc" |
-        sed -e "/<!-- table: $1 -->/{
-            a\\
-
-            r $new.table
-            a\\
-
-        }" >"$new"
-    cat "$new" >"$doc"
-    rm -f "$new" "$new.table"
+    table_write "$doc" "$1" print_table
 }
 
 do_all=check_all
 check_all() { # name, in words
     check "ten million frames in every pair of settings, $2: nothing broke" "$matrix" --total 10000000
-    check "docs/matrix.md is up to date, $2 (else: matrix.full.test.sh --write)" is_fresh "$1"
+    check "docs/matrix.md is up to date, $2 (else: matrix.full.test.sh --write)" \
+        table_is_fresh "$doc" "$1" print_table
 }
 [[ ${1-} != --write ]] || do_all=write
 
@@ -64,3 +41,4 @@ if [[ -n $recordings ]]; then
 else
     echo '# no TURNPIKE_TRACES: costs from seeds alone'
 fi
+[[ ${1-} == --write ]] || tap_close
