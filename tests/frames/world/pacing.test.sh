@@ -21,34 +21,18 @@ print_table() { # name
     esac
 }
 
-# The document, with each table as it is printed now.
-renew() {
-    local line name=
-    while IFS= read -r line; do
-        if [[ $line == '<!-- table: '* ]]; then
-            name=${line#'<!-- table: '}
-            printf '%s\n\n' "$line"
-            print_table "${name%' -->'}" || return 1
-            printf '\n'
-        elif [[ $line == '<!-- end -->' ]]; then
-            name=
-        fi
-        [[ -n $name ]] || printf '%s\n' "$line"
-    done <"$doc"
-}
-
 if [[ ! -x $built/world_tables ]]; then
     echo 'the tables have not been built'
     exit 1
 fi
-new=$(mktemp)
-trap 'rm -f "$new"' EXIT
-if ! renew >"$new"; then
-    echo 'not ok - the tables of docs/pacing.md can be printed'
-elif [[ ${1-} == --write ]]; then
-    cat "$new" >"$doc"
-elif diff "$doc" "$new"; then
-    echo 'ok - the tables of docs/pacing.md are what the programs print'
-else
-    echo 'not ok - the tables of docs/pacing.md are what the programs print: pacing.test.sh --write'
-fi
+. "$src/tests/scripts/tables.sh"
+
+for name in question latency tears composed late change mistakes; do
+    if [[ ${1-} == --write ]]; then
+        table_write "$doc" "$name" print_table "$name"
+    elif table_is_fresh "$doc" "$name" print_table "$name"; then
+        echo "ok - docs/pacing.md: the table of $name is what the programs print"
+    else
+        echo "not ok - docs/pacing.md: the table of $name is not what the programs print (pacing.test.sh --write)"
+    fi
+done
