@@ -1,0 +1,115 @@
+/*
+ * What is wrong with a run, by its own numbers, and what to try next. `turnpike report` and
+ * `turnpike top` say these words. Pure, deterministic, and it needs no memory of its own.
+ *
+ * A run's records go into tp_signs, its settings into tp_setup; together with the summary they
+ * become findings, the gravest first. What is not known (a live capture whose GPU parts nobody
+ * measured, a server that counts nothing) is never taken for zero.
+ */
+#ifndef TP_REPORT_ADVICE_H
+#define TP_REPORT_ADVICE_H
+
+#include "frames/census/metrics.h"
+
+/* --- how the run was set up --- */
+
+enum tp_known { TP_UNKNOWN, TP_OFF, TP_ON };
+
+/* {0}: nothing is known. */
+struct tp_setup {
+    uint32_t refresh_mhz, slowest_mhz; /* slowest: above 0 for a variable rate */
+    uint32_t cap_mhz;                  /* 0: none */
+    unsigned images;                   /* 0: not known */
+    unsigned pipeline;                 /* refreshes from latch to first line */
+    bool has_pipeline;
+    int64_t lead_ns; /* from latch to refresh */
+    char gate[16];   /* "off", "vsync", "cap", "latency"; "" */
+    enum tp_known release_fence, board;
+};
+
+/* A setting by its name and value in a capture (docs/capture.md): "refresh-mhz", "gate", …, "board".
+ * What is not known is left. The last one of a name holds. */
+void tp_setup_set(struct tp_setup *s, const char *name, const char *value);
+
+/* --- what its records show --- */
+
+#define TP_SIGNS_BINS 160u  /* eight of them an octave: what is told by them is right to 9 % */
+#define TP_SIGNS_LATE 16u   /* refreshes */
+
+struct tp_sign { /* of a duration */
+    uint64_t n;
+    double sum;
+    int64_t most;
+};
+
+/* {0} before the first record. Of one guest; records in its order. */
+struct tp_signs {
+    uint64_t frames; /* not counting the first ten, which are in none of these */
+    struct tp_sign cpu, gpu, work; /* work: both, of a frame of which both are known */
+    uint32_t work_bins[TP_SIGNS_BINS];
+    uint64_t over; /* frames whose work was more than the time from one to the next */
+    struct tp_sign to_commit, to_latch, to_line; /* ready to commit, to latch; latch to first line */
+    struct tp_sign composing;                    /* commit to the compositor's own picture */
+    struct tp_sign away;                         /* an image: from acquire to its release */
+    struct tp_sign release_delay;                /* from its successor's first line to its release */
+    uint64_t released_late[TP_SIGNS_LATE + 1];   /* by so many refreshes; the last: or more */
+    uint64_t not_told; /* frames that were released, and the guest never heard of it */
+    uint64_t long_waits; /* acquires that waited for a release beyond the bound of a healthy one */
+    uint64_t fell_behind; /* frames shown later than they could have been, for no fault of theirs */
+    uint64_t stops, rate_changes; /* of the panel */
+    int64_t longest_stop_ns, longest_wait_ns;
+    unsigned most_image; /* the highest index of an image, plus one */
+    /* Of the GPU's time for a frame, and of how long it had been idle before: sums for how much the
+     * one follows from the other. */
+    double idle_sum, gpu_sum, idle_squares, gpu_squares, idle_gpu;
+    uint64_t idle_n;
+    struct { /* of the last records, to tell the next ones from */
+        bool frame, refresh;
+        int64_t line_ns, released_ns, gpu_end_ns, refresh_ns;
+        int64_t begin_ns;
+        uint64_t sequence;
+        uint32_t refresh_mhz;
+    } last;
+};
+
+/* setup: for what a record lacks. */
+void tp_signs_frame(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f);
+void tp_signs_refresh(struct tp_signs *s, const struct tp_refresh_record *r);
+
+/* --- what that comes to --- */
+
+enum tp_severity { TP_FINDING_NOTE, TP_FINDING_WARNING, TP_FINDING_ERROR };
+
+/* "note", "warning", "error"; static. */
+const char *tp_severity_name(enum tp_severity s);
+
+/* Texts are UTF-8 and hold nothing of what a capture calls things. */
+struct tp_finding {
+    char id[24]; /* a stable word: "late-fences" */
+    enum tp_severity severity;
+    char title[96]; /* a few words */
+    char text[512]; /* sentences: what was seen, and the cause */
+    char todo[512]; /* sentences: what to try */
+};
+
+#define TP_FINDINGS 24u /* more are never found */
+
+/* Returns how many; none is a healthy run, notes alone as well. m: at least TP_FINDINGS of them. */
+unsigned tp_advise(const struct tp_summary *summary, const struct tp_setup *setup,
+    const struct tp_signs *signs, struct tp_finding out[TP_FINDINGS]);
+
+struct tp_verdict {
+    enum tp_severity severity;
+    char text[256]; /* a sentence: "Tearing: …" */
+};
+
+/* The one sentence over it all. */
+void tp_advise_verdict(const struct tp_summary *summary, const struct tp_setup *setup,
+    const struct tp_signs *signs, const struct tp_finding *findings, unsigned n,
+    struct tp_verdict *out);
+
+/* How many images the full rate needs, ⌈H/T⌉ by what was seen; 0: not known. */
+unsigned tp_advise_images(const struct tp_setup *setup, const struct tp_signs *signs);
+
+#endif
