@@ -319,7 +319,7 @@ static const struct tp_rule rules[TP_RULES] = {
     [TP_RULE_ZIP_FOLDER] = {
         "zip-folder", TP_SEVERITY_ERROR,
         "entries lie at the top, not in folders",
-        "GameNative and Winlator fail, WinNative refuses, and others find no meta.json",
+        "GameNative, Winlator, WinNative and PPSSPP import none of it",
         "pack from within the folder: zip -j NAME.zip FOLDER/*",
     },
     [TP_RULE_ZIP_NAME] = {

@@ -75,10 +75,12 @@ static const char *name_fault(const struct tp_zip_entry *e)
 static void tell_folder(const struct tp_zip_entry *e, bool meta_on_top, struct tp_findings *f)
 {
     char *label = tp_zip_label(e);
+    bool needed = tp_zip_name_ends(e, ".so") || (!meta_on_top && tp_zip_base_is(e, "meta.json"));
     tp_findings_add(f, TP_RULE_ZIP_FOLDER, label,
         meta_on_top ? "pack the files alone, without folders: zip -j NAME.zip meta.json LIBRARY.so"
                     : NULL,
-        "%s", e->folder ? "it is a folder" : "it lies in a folder");
+        "%s%s", e->folder ? "it is a folder" : "it lies in a folder",
+        needed ? ", where most apps do not look for it" : "");
     free(label);
 }
 

@@ -399,15 +399,24 @@ static void a_phone_s_level_is_held_against_min_api(void **state)
     assert_true(is_alone("Android 10", &a, 29, TP_RULE_ELF_API, "and the phone has API 29: on"));
 }
 
-static void advice_on_folders_is_for_this_archive(void **state)
+static void second_meta(struct archive *a) { archive_add(a, "doc/meta.json", "{}"); }
+static void driver_in_folder(struct archive *a)
+{
+    a->entries[1].name = "lib/libvulkan_freedreno.so";
+}
+
+static void what_is_said_of_a_folder_is_for_this_archive(void **state)
 {
     (void)state;
     static const struct {
         void (*make)(struct archive *a);
         const char *fix;
+        bool needed; /* apps need what lies in it */
     } cases[] = {
-        {folder_entry, "meta.json LIBRARY.so"},
-        {own_folder, "FOLDER/*"},
+        {folder_entry, "meta.json LIBRARY.so", false},
+        {second_meta, "meta.json LIBRARY.so", false},
+        {driver_in_folder, "meta.json LIBRARY.so", true},
+        {own_folder, "FOLDER/*", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct archive a = archive_android();
@@ -417,6 +426,8 @@ static void advice_on_folders_is_for_this_archive(void **state)
         inspect(&a, 0, &bytes, &found);
         assert_int_equal(found.findings.list[0].rule, TP_RULE_ZIP_FOLDER);
         assert_non_null(strstr(found.findings.list[0].fix, cases[i].fix));
+        const char *look = strstr(found.findings.list[0].text, "most apps do not look for it");
+        assert_int_equal(look != NULL, cases[i].needed);
         tp_inspection_finish(&found);
         tp_buf_finish(&bytes);
     }
@@ -495,7 +506,7 @@ int main(void)
         cmocka_unit_test(two_ends_are_named),
         cmocka_unit_test(linux_archives_are_held_against_their_own_rules),
         cmocka_unit_test(a_phone_s_level_is_held_against_min_api),
-        cmocka_unit_test(advice_on_folders_is_for_this_archive),
+        cmocka_unit_test(what_is_said_of_a_folder_is_for_this_archive),
         cmocka_unit_test(libraries_for_two_platforms_are_named),
         cmocka_unit_test(a_library_that_is_not_looked_into_is_told),
         cmocka_unit_test(other_files_are_told_by_what_they_are),
