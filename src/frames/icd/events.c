@@ -190,8 +190,8 @@ static void timeline(void *data, const struct tp_timeline_frame *t)
     }
     if (c->server_timed && t->output == c->output) {
         tp_slots_timeline(c->slots, t);
-        if (c->gate)
-            tp_gate_timeline(c->gate, t);
+        if (c->gate && tp_gate_timeline(c->gate, t))
+            tp_icd_swapchain_wake(c);
         c->line_ns = (1 + (int64_t)t->pipeline) * t->period_ns;
         c->server_timed = !t->stopped;
     }

@@ -54,10 +54,15 @@ static enum tp_acquire_end wait_until(
 }
 
 /* True: it is to start later. Once the instant that was slept to has come, what became known in the
- * meantime counts, frames that are late above all; not that the grid has moved a little. */
+ * meantime counts, frames that are late above all; not that the grid has moved a little. With
+ * another grid that instant is none, and the plan's latch is counted at another rate. */
 static bool plan(struct tp_acquire *a, const struct tp_slots_choice *c, int64_t now_ns)
 {
     struct tp_gate_plan p;
+    unsigned grids = tp_gate_vblank(a->gate)->grids;
+    if (grids != a->grids)
+        a->plans = 0;
+    a->grids = grids;
     if (a->plans > 0 && a->plan.start_ns > now_ns)
         return true;
     if (a->plans == PLANS)

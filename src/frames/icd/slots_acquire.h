@@ -34,7 +34,7 @@ struct tp_acquire {
     int64_t since_ns;              /* when the part of the wait that runs began */
     int64_t slot_ns, release_ns, gate_ns;
     bool poll, waited_slot, waited_release;
-    unsigned plans;
+    unsigned plans, grids; /* grids: tp_vblank's, of the last plan */
     int doing;
     struct tp_gate_plan plan;
 };

@@ -55,9 +55,11 @@ struct tp_gate_settings tp_gate_get(const struct tp_gate *g)
     return g->settings;
 }
 
-void tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t)
+bool tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t)
 {
+    unsigned before = g->vblank.grids;
     tp_vblank_sample(&g->vblank, t);
+    return g->vblank.grids != before;
 }
 
 const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g)

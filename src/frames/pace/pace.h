@@ -39,8 +39,10 @@ int tp_gate_set(struct tp_gate *g, const struct tp_gate_settings *s);
 struct tp_gate_settings tp_gate_get(const struct tp_gate *g);
 
 /* The server's timeline, of the output that this swapchain is on. Without any the gate paces by a
- * cap alone. */
-void tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t);
+ * cap alone. True: the grid is another one now (a switch of the rate, a screen that goes off or
+ * on), and an acquire that sleeps until an instant of the one before is to be woken: its next step
+ * plans anew. */
+bool tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t);
 const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g);
 /* The connection is gone: paces by period alone until the next frame of the timeline. */
 void tp_gate_untimed(struct tp_gate *g);

@@ -55,7 +55,9 @@ static void follow(struct tp_vblank *v, int64_t index, tp_fine off)
 void tp_vblank_sample(struct tp_vblank *v, const struct tp_timeline_frame *t)
 {
     int64_t was_ns = v->nominal_ns, index = index_near(v, t->time_ns);
-    bool was_known = v->known && v->samples > 0, was_still = v->stopped || v->variable;
+    int64_t change = was_ns > t->period_ns ? was_ns - t->period_ns : t->period_ns - was_ns;
+    bool another = !v->known || v->samples == 0 || v->stopped != t->stopped ||
+        v->variable != t->variable || change > t->period_ns / PERIOD_SHARE;
     v->stopped = t->stopped;
     v->variable = t->variable;
     v->pipeline = t->pipeline;
@@ -63,9 +65,8 @@ void tp_vblank_sample(struct tp_vblank *v, const struct tp_timeline_frame *t)
     v->nominal_ns = t->period_ns;
     v->sequence = t->sequence;
     v->known = true;
-    int64_t change = was_ns > t->period_ns ? was_ns - t->period_ns : t->period_ns - was_ns;
-    if (!was_known || was_still || t->stopped || t->variable ||
-        change > t->period_ns / PERIOD_SHARE) {
+    v->grids += another;
+    if (another || t->stopped || t->variable) {
         start_anew(v, t->time_ns, index);
         return;
     }
@@ -77,8 +78,10 @@ void tp_vblank_sample(struct tp_vblank *v, const struct tp_timeline_frame *t)
         bool agrees = v->strange > 0 && off - v->strange_off < far && v->strange_off - off < far;
         v->strange = agrees ? v->strange + 1 : 1;
         v->strange_off = off;
-        if (v->strange >= STRANGE)
+        if (v->strange >= STRANGE) {
             start_anew(v, t->time_ns, index);
+            v->grids++;
+        }
         return;
     }
     v->strange = 0;

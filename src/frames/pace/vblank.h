@@ -36,6 +36,8 @@ struct tp_vblank {
     tp_fine ref, period;         /* the refresh of ref_index, and what lies between two */
     int64_t ref_index;
     uint64_t sequence; /* the timeline's, of the last sample */
+    unsigned grids;    /* goes up where the grid is another one: its rate, its phase, or whether
+                          there is one */
     unsigned samples;  /* since the last start from anew, as far as they are counted */
     unsigned strange;  /* samples in a row that were far off */
     tp_fine strange_off;

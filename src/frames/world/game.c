@@ -292,7 +292,7 @@ static void receive(struct world *w, struct tp_scanout_frame *f)
         if (has_bug(w, TP_BUG_GRID_AT_VBLANK))
             f->u.timeline.lead_ns = 0;
         if (g->gate)
-            tp_gate_timeline(g->gate, &f->u.timeline);
+            g->poked |= tp_gate_timeline(g->gate, &f->u.timeline);
         return;
     }
 }
@@ -345,7 +345,7 @@ void guest_shown(struct world *w, uint64_t number)
         .period_ns = panel_period(w)};
     if (composes(w) && f->number == number) {
         tp_slots_timeline(w->guest.slots, &t);
-        tp_gate_timeline(w->guest.gate, &t);
+        w->guest.poked |= tp_gate_timeline(w->guest.gate, &t);
     }
     if (w->guest.gate && f->number == number)
         tp_gate_shown(w->guest.gate, f->id, f->line);

@@ -64,9 +64,8 @@ static int64_t most_between(const struct world *w)
     int64_t most = STILL_NS + 2 * dearest(c) + c->callback_ns +
         c->compose_ns; /* DVFS may double what it costs */
     most += (int64_t)(c->pipeline + 2 + late_refreshes(c)) * w->slowest_ns;
-    /* Each switch of the rate may prolong the wait for a latch that was counted at another. */
     if (c->gate.mode != TP_GATE_OFF && c->gate.cap_mhz > 0)
-        most += period_of(c->gate.cap_mhz) * (c->per_mille[TP_FAULT_REFRESH_SWITCH] > 0 ? 16 : 1);
+        most += period_of(c->gate.cap_mhz);
     return most;
 }
 

@@ -223,6 +223,33 @@ static void the_first_line_is_after_the_next_latch_and_the_pipeline(void **data)
     assert_near(tp_vblank_first_line_ns(&v, SECOND + T - 1600000), SECOND + 3 * T, 3);
 }
 
+/* What an acquire that sleeps asks: is that still the grid that it was planned by? */
+static void another_grid_is_counted_and_a_little_jitter_is_none(void **data)
+{
+    (void)data;
+    struct tp_vblank v = {0};
+    feed(&v, SECOND, 0, 61, 60000);
+    assert_int_equal(v.grids, 1);
+    struct tp_timeline_frame t = sample(61, refresh(SECOND, 61, 60000) + MS, MHZ_NS / 60000);
+    tp_vblank_sample(&v, &t);
+    assert_int_equal(v.grids, 1);
+    int64_t at = refresh(SECOND, 62, 60000);
+    feed(&v, at, 0, 10, 144000);
+    assert_int_equal(v.grids, 2); /* the rate */
+    feed(&v, at + 3 * MS, 10, 13, 144000);
+    assert_int_equal(v.grids, 3); /* the phase */
+    t = sample(13, refresh(at + 3 * MS, 13, 144000), MHZ_NS / 144000);
+    t.stopped = true;
+    tp_vblank_sample(&v, &t);
+    tp_vblank_sample(&v, &t);
+    assert_int_equal(v.grids, 4); /* off */
+    t.stopped = false;
+    t.variable = true;
+    tp_vblank_sample(&v, &t);
+    tp_vblank_sample(&v, &t);
+    assert_int_equal(v.grids, 5); /* on */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -236,6 +263,7 @@ int main(void)
         cmocka_unit_test(another_rate_holds_at_once_and_indices_go_on),
         cmocka_unit_test(a_stopped_panel_leaves_a_grid_that_does_not_tick),
         cmocka_unit_test(samples_of_the_past_are_left_alone),
+        cmocka_unit_test(another_grid_is_counted_and_a_little_jitter_is_none),
         cmocka_unit_test(what_was_assumed_ends_with_the_first_sample),
         cmocka_unit_test(the_first_line_is_after_the_next_latch_and_the_pipeline),
     };

@@ -345,8 +345,8 @@ static void nothing_tears_whatever_goes_wrong(void **data)
         }
 }
 
-/* Fences that signal up to three refreshes after the panel has let go, from servers that die all the
- * time: what a lost fence said is void, what the panel reads is not. */
+/* Fences that signal up to three refreshes after the panel has let go, from servers that die all
+ * the time: what a lost fence said is void, what the panel reads is not. */
 static void nothing_tears_where_fences_are_late_and_servers_die(void **data)
 {
     (void)data;
@@ -445,6 +445,26 @@ static void whoever_is_killed_at_any_event_nothing_tears_or_hangs(void **data)
                 assert_int_equal(result.tears, 0);
                 assert_int_equal(result.injected[killed[k]], 1);
             }
+}
+
+/* A sleep of a second is planned in refreshes of the rate that was: it is planned anew. */
+static void a_switch_of_the_rate_moves_a_slow_caps_frame_by_refreshes_at_most(void **data)
+{
+    (void)data;
+    static const uint32_t caps[] = {1000, 2000, 4000};
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 400);
+    c.per_mille[TP_FAULT_REFRESH_SWITCH] = 20;
+    for (unsigned i = 0; i < 3 * 2 * 2; i++) {
+        int64_t interval = INT64_C(1000000000000) / caps[i % 3];
+        c.gate = (struct tp_gate_settings){TP_GATE_CAP, caps[i % 3]};
+        c.late_guest = i / 3 % 2;
+        c.compose_ns = i / 6 * 2 * MS;
+        go(&c);
+        assert_true(result.injected[TP_FAULT_REFRESH_SWITCH] > 100);
+        assert_true(result.interval.max_ns < interval + (c.compose_ns > 0 ? 3 : 2) * 16666667);
+        assert_between(fps(), caps[i % 3] * 0.99e-3, caps[i % 3] * 1.01e-3);
+    }
 }
 
 static void equal_seeds_are_equal_runs(void **data)
@@ -821,6 +841,7 @@ int main(void)
         cmocka_unit_test(without_a_board_notes_are_enough),
         cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
         cmocka_unit_test(whoever_is_killed_at_any_event_nothing_tears_or_hangs),
+        cmocka_unit_test(a_switch_of_the_rate_moves_a_slow_caps_frame_by_refreshes_at_most),
         cmocka_unit_test(equal_seeds_are_equal_runs),
         cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
         cmocka_unit_test(waiting_after_booking_eats_the_period),
