@@ -38,6 +38,7 @@ enum tp_hello_kind {
 #define TP_CAP_RELEASE_FENCE (UINT64_C(1) << 3) /* scan-out: release notes (GNRF) */
 #define TP_CAP_STATE (UINT64_C(1) << 4)         /* scan-out: a buffer's state on request (TBST) */
 #define TP_CAP_CONTROL (UINT64_C(1) << 5)       /* scan-out: live changes (TCTL) */
+#define TP_CAP_CENSUS (UINT64_C(1) << 6)        /* live records in shared memory (TCEN) */
 
 struct tp_hello {
     uint32_t version, oldest;

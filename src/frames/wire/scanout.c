@@ -8,6 +8,7 @@
 #define TIMELINE_STOPPED 1u
 #define TIMELINE_VARIABLE 2u
 #define STATE_KNOWN 1u
+#define CENSUS_ENDED 1u
 
 /* --- bytes --- */
 
@@ -188,6 +189,19 @@ static int get_setting(struct cursor *c, struct tp_scanout_frame *out)
     return s->value < 0 || s->value > 10000000 ? -EBADMSG : 0;
 }
 
+static void put_census(struct cursor *c, const struct tp_census_frame *s)
+{
+    put(c, s->number, 4);
+    put(c, s->ended ? CENSUS_ENDED : 0, 4);
+}
+
+static int get_census(struct cursor *c, struct tp_scanout_frame *out)
+{
+    out->u.census.number = get_u32(c);
+    out->u.census.ended = get_u32(c) & CENSUS_ENDED;
+    return 0;
+}
+
 /* --- a frame --- */
 
 enum direction { FROM_GUEST = 1, FROM_SERVER = 2 };
@@ -204,6 +218,7 @@ static const struct row {
     {TP_FRAME_NOTE, FROM_SERVER, 0, NAME_BYTES + 24, 0, get_note},
     {TP_FRAME_TIMELINE, FROM_SERVER, 0, 48, 0, get_timeline},
     {TP_FRAME_SETTING, FROM_GUEST | FROM_SERVER, 0, 16, 0, get_setting},
+    {TP_FRAME_CENSUS, FROM_GUEST, 0, 8, 0, get_census},
 };
 
 static const struct row *find(uint32_t fourcc)
@@ -221,6 +236,8 @@ static int fds_of(const struct tp_scanout_frame *f)
     enum tp_fence_kind kind = TP_FENCE_NONE;
     if (f->fourcc == TP_FRAME_REGISTER)
         return !answer;
+    if (f->fourcc == TP_FRAME_CENSUS)
+        return !f->u.census.ended;
     if (f->fourcc == TP_FRAME_NOTE)
         kind = f->u.note.kind;
     else if (f->fourcc == TP_FRAME_STATE && answer)
@@ -290,6 +307,9 @@ size_t tp_scanout_encode(const struct tp_scanout_frame *f, uint8_t out[TP_SCANOU
         break;
     case TP_FRAME_SETTING:
         put_setting(&c, &f->u.setting);
+        break;
+    case TP_FRAME_CENSUS:
+        put_census(&c, &f->u.census);
         break;
     }
     return (size_t)(c.to - out);

@@ -12,6 +12,7 @@
  *   TVBL   the server's timeline: a refresh began
  *   TCTL   cap, gate or refresh are now so. From the server: live, for the ICD; from the ICD: what
  *          it runs with, for the server's choice of the refresh
+ *   TCEN   the guest's live records, with their memory (census/ring.h) as descriptor 0; or their end
  *
  * A payload longer than it is here is a later version's, and what follows is left alone. A shorter
  * one, and a wrong count of descriptors, is -EBADMSG; -ENOTSUP is what a later version says and can
@@ -30,6 +31,7 @@
 #define TP_FRAME_NOTE TP_FOURCC('G', 'N', 'R', 'F')
 #define TP_FRAME_TIMELINE TP_FOURCC('T', 'V', 'B', 'L')
 #define TP_FRAME_SETTING TP_FOURCC('T', 'C', 'T', 'L')
+#define TP_FRAME_CENSUS TP_FOURCC('T', 'C', 'E', 'N')
 
 /* Flags of the header. */
 #define TP_SCANOUT_ANSWER 1u /* it answers the request of the same sequence */
@@ -110,6 +112,12 @@ struct tp_setting_frame {
     int64_t value;
 };
 
+/* A ring of the guest's, by a number of its choice; the same number again takes its place. */
+struct tp_census_frame {
+    uint32_t number;
+    bool ended; /* there is nothing of this number any more; it comes without memory */
+};
+
 /* One frame of the channel, past the hello. */
 struct tp_scanout_frame {
     uint32_t fourcc, flags, sequence;
@@ -120,6 +128,7 @@ struct tp_scanout_frame {
         struct tp_note note;
         struct tp_timeline_frame timeline;
         struct tp_setting_frame setting;
+        struct tp_census_frame census;
     } u;
     int fd; /* -1: none. Received: owned, tp_scanout_finish; to be sent: borrowed */
 };

@@ -84,6 +84,10 @@ static const struct stored {
     {"a refresh rate", SERVER, 0,
         {TP_FRAME_SETTING, 0, 0, .u.setting = {TP_SETTING_REFRESH, 1, 59950}}, 16,
         {3, 0, 0, 0, 1, 0, 0, 0, 0x2e, 0xea, 0, 0, 0, 0, 0, 0}},
+    {"live records", GUEST, 1, {TP_FRAME_CENSUS, 0, 7, .u.census = {0x0102, false}}, 8,
+        {2, 1, 0, 0, 0, 0, 0, 0}},
+    {"their end", GUEST, 0, {TP_FRAME_CENSUS, 0, 8, .u.census = {0x0102, true}}, 8,
+        {2, 1, 0, 0, 1, 0, 0, 0}},
 };
 #define N_STORED (sizeof stored / sizeof *stored)
 
@@ -237,6 +241,9 @@ static void values_that_cannot_be_are_refused(void **state)
     assert_int_equal(changed(cap, 12, 0x80000000, 0, &f), -EBADMSG);
     assert_int_equal(changed(cap, 12, 1, 0, &f), -EBADMSG);
     assert_int_equal(changed(gate, 12, 0xffffffff, 0, &f), -EBADMSG);
+    /* Records without their memory; an end with some. */
+    assert_int_equal(changed(index_of("their end"), 4, 2, 0, &f), -EBADMSG);
+    assert_int_equal(changed(index_of("live records"), 4, 1, 1, &f), -EBADMSG);
 }
 
 static void what_only_a_later_version_says_is_told_apart(void **state)
