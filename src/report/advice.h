@@ -51,23 +51,17 @@ struct tp_signs {
     struct tp_sign to_commit, to_latch, to_line; /* ready to commit, to latch; latch to first line */
     struct tp_sign composing;                    /* commit to the compositor's own picture */
     struct tp_sign away;                         /* an image: from acquire to its release */
-    struct tp_sign release_delay;                /* from its successor's first line to its release */
     uint64_t released_late[TP_SIGNS_LATE + 1];   /* by so many refreshes; the last: or more */
     uint64_t not_told; /* frames that were released, and the guest never heard of it */
     uint64_t long_waits; /* acquires that waited for a release beyond the bound of a healthy one */
-    uint64_t fell_behind; /* frames shown later than they could have been, for no fault of theirs */
     uint64_t stops, rate_changes; /* of the panel */
     int64_t longest_stop_ns, longest_wait_ns;
     unsigned most_image; /* the highest index of an image, plus one */
-    /* Of the GPU's time for a frame, and of how long it had been idle before: sums for how much the
-     * one follows from the other. */
-    double idle_sum, gpu_sum, idle_squares, gpu_squares, idle_gpu;
-    uint64_t idle_n;
+    struct tp_sign gpu_idle, gpu_busy; /* the GPU's time for a frame, by what it had to do lately */
+    double busy_share;                 /* of late, 0 to 1 */
     struct { /* of the last records, to tell the next ones from */
         bool frame, refresh;
         int64_t line_ns, released_ns, gpu_end_ns, refresh_ns;
-        int64_t begin_ns;
-        uint64_t sequence;
         uint32_t refresh_mhz;
     } last;
 };
@@ -95,7 +89,7 @@ struct tp_finding {
 
 #define TP_FINDINGS 24u /* more are never found */
 
-/* Returns how many; none is a healthy run, notes alone as well. m: at least TP_FINDINGS of them. */
+/* Returns how many. None, or notes alone: the run is healthy. */
 unsigned tp_advise(const struct tp_summary *summary, const struct tp_setup *setup,
     const struct tp_signs *signs, struct tp_finding out[TP_FINDINGS]);
 

@@ -1,0 +1,192 @@
+/* What a run's records show of its causes: sums, one record at a time. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/advice.h"
+
+#define LEFT_OUT 10u      /* frames at the start, as in the measures */
+#define WAIT_NS 33000000  /* a longer wait for a release is none of a healthy run */
+#define STOP_PERIODS 4    /* and STOP_NS without a refresh: the panel stopped */
+#define STOP_NS 64000000
+#define BIN_FIRST_NS 1000 /* bins begin at a microsecond */
+#define BIN_OCTAVE 8
+
+/* --- how the run was set up --- */
+
+static uint32_t number_of(const char *value)
+{
+    char *end;
+    unsigned long long n = strtoull(value, &end, 10);
+    return *end == 0 && *value >= '0' && *value <= '9' && n <= UINT32_MAX ? (uint32_t)n : 0;
+}
+
+static enum tp_known known_of(const char *value)
+{
+    return strcmp(value, "on") == 0 ? TP_ON : strcmp(value, "off") == 0 ? TP_OFF : TP_UNKNOWN;
+}
+
+void tp_setup_set(struct tp_setup *s, const char *name, const char *value)
+{
+    if (strcmp(name, "refresh-mhz") == 0)
+        s->refresh_mhz = number_of(value);
+    else if (strcmp(name, "slowest-mhz") == 0)
+        s->slowest_mhz = number_of(value);
+    else if (strcmp(name, "cap-mhz") == 0)
+        s->cap_mhz = number_of(value);
+    else if (strcmp(name, "images") == 0)
+        s->images = number_of(value);
+    else if (strcmp(name, "lead-ns") == 0)
+        s->lead_ns = number_of(value);
+    else if (strcmp(name, "release-fence") == 0)
+        s->release_fence = known_of(value);
+    else if (strcmp(name, "board") == 0)
+        s->board = known_of(value);
+    else if (strcmp(name, "pipeline") == 0 && *value >= '0' && *value <= '9' && value[1] == 0) {
+        s->pipeline = (unsigned)(*value - '0');
+        s->has_pipeline = true;
+    } else if (strcmp(name, "gate") == 0 && strlen(value) < sizeof s->gate)
+        strcpy(s->gate, value);
+}
+
+/* --- sums --- */
+
+/* From one instant to a later one; what is not known, or runs backwards, is -1. */
+static int64_t between(int64_t from_ns, int64_t to_ns)
+{
+    return from_ns == TP_NEVER || to_ns == TP_NEVER || to_ns < from_ns ? -1 : to_ns - from_ns;
+}
+
+static void add(struct tp_sign *s, int64_t ns)
+{
+    if (ns < 0)
+        return;
+    s->n++;
+    s->sum += (double)ns;
+    if (ns > s->most)
+        s->most = ns;
+}
+
+static void add_work(struct tp_signs *s, int64_t ns)
+{
+    double octaves = ns > BIN_FIRST_NS ? log2((double)ns / BIN_FIRST_NS) : 0;
+    unsigned bin = (unsigned)(octaves * BIN_OCTAVE);
+    add(&s->work, ns);
+    s->work_bins[bin < TP_SIGNS_BINS ? bin : TP_SIGNS_BINS - 1]++;
+}
+
+static int64_t period_of(const struct tp_setup *setup, uint32_t refresh_mhz)
+{
+    uint32_t mhz = refresh_mhz > 0 ? refresh_mhz : setup->refresh_mhz;
+    return mhz > 0 ? INT64_C(1000000000000) / mhz : 0;
+}
+
+/* From one frame to the next, as the cap and the panel want it. */
+static int64_t spacing_of(const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t period = period_of(setup, f->refresh_mhz);
+    int64_t cap = f->cap_mhz > 0 ? INT64_C(1000000000000) / f->cap_mhz : 0;
+    return cap > period ? cap : period;
+}
+
+/* --- a frame --- */
+
+static int64_t cpu_of(const struct tp_frame_record *f)
+{
+    int64_t own = between(f->cpu_ns, f->cpu_to_ns);
+    return own >= 0 ? own : between(f->acquired_ns, f->presented_ns);
+}
+
+static int64_t gpu_of(const struct tp_frame_record *f)
+{
+    int64_t writes = between(f->write_ns, f->ready_ns);
+    int64_t elsewhere = between(f->elsewhere_ns, f->elsewhere_to_ns);
+    if (writes < 0)
+        return between(f->presented_ns, f->ready_ns);
+    return writes + (elsewhere > 0 ? elsewhere : 0);
+}
+
+static void look_at_work(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t cpu = cpu_of(f), gpu = gpu_of(f), spacing = spacing_of(setup, f);
+    add(&s->cpu, cpu);
+    add(&s->gpu, gpu);
+    if (cpu >= 0 && gpu >= 0) {
+        add_work(s, cpu + gpu);
+        s->over += spacing > 0 && cpu + gpu > spacing;
+    }
+    int64_t since = s->last.frame ? between(s->last.gpu_end_ns, f->ready_ns) : -1;
+    if (gpu >= 0 && since > 0) {
+        double share = (double)gpu / (double)since;
+        s->busy_share += ((share < 1 ? share : 1) - s->busy_share) / 8;
+        add(s->busy_share < 0.6 ? &s->gpu_idle : &s->gpu_busy, gpu);
+    }
+    s->last.gpu_end_ns = f->ready_ns;
+}
+
+/* The last frame's image is free when this one's first line comes: how many refreshes later was it
+ * told? */
+static void look_at_release(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t period = period_of(setup, f->refresh_mhz);
+    bool known = s->last.frame && s->last.released_ns != TP_NEVER && f->line_ns != TP_NEVER;
+    if (!known || f->variable || period <= 0)
+        return;
+    int64_t late = s->last.released_ns - f->line_ns + period / 4;
+    uint64_t k = late > 0 ? (uint64_t)(late / period) : 0;
+    s->released_late[k < TP_SIGNS_LATE ? k : TP_SIGNS_LATE]++;
+}
+
+static void look_at_wait(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t bound = (setup->pipeline + 2) * period_of(setup, f->refresh_mhz);
+    if (f->release_wait_ns == TP_NEVER)
+        return;
+    s->long_waits += f->release_wait_ns > (bound > WAIT_NS ? bound : WAIT_NS);
+    if (f->release_wait_ns > s->longest_wait_ns)
+        s->longest_wait_ns = f->release_wait_ns;
+}
+
+void tp_signs_frame(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    if (f->image >= s->most_image && f->image < UINT16_MAX)
+        s->most_image = f->image + 1;
+    if (f->number < LEFT_OUT)
+        return;
+    s->frames++;
+    look_at_work(s, setup, f);
+    look_at_wait(s, setup, f);
+    look_at_release(s, setup, f);
+    add(&s->to_commit, between(f->ready_ns, f->committed_ns));
+    add(&s->composing, between(f->committed_ns, f->composed_ns));
+    add(&s->to_latch, between(f->ready_ns, f->latched_ns));
+    add(&s->to_line, between(f->latched_ns, f->line_ns));
+    add(&s->away, between(f->acquired_ns, f->released_ns));
+    s->not_told += f->released_ns != TP_NEVER && f->told_ns == TP_NEVER;
+    if (f->line_ns != TP_NEVER) {
+        s->last.line_ns = f->line_ns;
+        s->last.released_ns = f->released_ns;
+        s->last.frame = true;
+    }
+}
+
+/* --- a refresh --- */
+
+void tp_signs_refresh(struct tp_signs *s, const struct tp_refresh_record *r)
+{
+    int64_t gap = s->last.refresh ? between(s->last.refresh_ns, r->from_ns) : -1;
+    int64_t period = r->refresh_mhz > 0 ? INT64_C(1000000000000) / r->refresh_mhz : 0;
+    if (period > 0 && gap > STOP_PERIODS * period && gap > STOP_NS) {
+        s->stops++;
+        if (gap > s->longest_stop_ns)
+            s->longest_stop_ns = gap;
+    }
+    s->rate_changes += s->last.refresh && s->last.refresh_mhz != r->refresh_mhz;
+    s->last.refresh = true;
+    s->last.refresh_ns = r->from_ns;
+    s->last.refresh_mhz = r->refresh_mhz;
+}
