@@ -1,0 +1,135 @@
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fs.h"
+
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return tp_strdup(".");
+    return tp_strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+/* Without a name where the file system can do that: then what is not finished is nowhere, whatever
+ * becomes of this program. *temp: else its name. */
+static int open_new(const char *target, char **temp)
+{
+    char *folder = folder_of(target);
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int err = errno;
+
+    *temp = NULL;
+    if (fd < 0 && (err == EOPNOTSUPP || err == EISDIR || err == EINVAL || err == ENOENT)) {
+        *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", folder, (long)getpid());
+        fd = mkostemp(*temp, O_CLOEXEC);
+        err = errno;
+        if (fd < 0) {
+            free(*temp);
+            *temp = NULL;
+        }
+    }
+    free(folder);
+    return fd < 0 ? -err : fd;
+}
+
+static void forget(struct tp_output *o)
+{
+    if (o->temp)
+        unlink(o->temp);
+    free(o->temp);
+    free(o->target);
+    free(o->path);
+    *o = (struct tp_output){0};
+}
+
+int tp_output_open(const char *path, struct tp_output *out, struct tp_error *e)
+{
+    struct stat st;
+    int fd;
+
+    *out = (struct tp_output){0};
+    if (!strcmp(path, "-")) {
+        fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+        if (fd < 0)
+            return tp_fail_errno(e, errno, "standard output", "cannot be written");
+    } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        int r = tp_try_write(path, e);
+        fd = r < 0 ? r : open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0)
+            return r < 0 ? r : tp_fail_errno(e, errno, path, "cannot be written");
+    } else {
+        char *real = realpath(path, NULL);
+        out->target = real ? real : tp_strdup(path);
+        fd = open_new(out->target, &out->temp);
+        if (fd < 0) {
+            forget(out);
+            return tp_fail_errno(e, -fd, path, "cannot be written");
+        }
+    }
+    out->path = tp_strdup(strcmp(path, "-") ? path : "standard output");
+    out->file = fdopen(fd, "w");
+    if (!out->file) {
+        int err = errno;
+        close(fd);
+        tp_fail_errno(e, err, out->path, "cannot be written");
+        forget(out);
+        return -err;
+    }
+    return 0;
+}
+
+/* In the target's place, with the rights that it had. */
+static int put_in_place(struct tp_output *o)
+{
+    int fd = fileno(o->file), r = 0;
+    mode_t mask = umask(0), mode = 0666 & ~mask;
+    struct stat st;
+
+    umask(mask);
+    if (stat(o->target, &st) == 0)
+        mode = st.st_mode & 07777;
+    if (fchmod(fd, mode) < 0)
+        return -errno;
+    if (!o->temp) { /* it has no name yet */
+        char from[32], *folder = folder_of(o->target);
+        snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
+        o->temp = tp_asprintf("%s/.tp-%ld-%d", folder, (long)getpid(), fd);
+        free(folder);
+        unlink(o->temp);
+        if (linkat(AT_FDCWD, from, AT_FDCWD, o->temp, AT_SYMLINK_FOLLOW) < 0)
+            r = -errno;
+    }
+    if (r == 0 && rename(o->temp, o->target) < 0)
+        r = -errno;
+    if (r == 0) {
+        free(o->temp);
+        o->temp = NULL;
+    }
+    return r;
+}
+
+int tp_output_close(struct tp_output *o, bool keep, struct tp_error *e)
+{
+    int r = 0;
+
+    if (!o->file)
+        return 0;
+    if (keep && (fflush(o->file) != 0 || ferror(o->file)))
+        r = errno ? -errno : -EIO;
+    if (keep && r == 0 && o->target)
+        r = put_in_place(o);
+    if (fclose(o->file) != 0 && keep && r == 0)
+        r = -errno;
+    if (r < 0)
+        tp_fail_errno(e, r, o->path, "cannot be written");
+    forget(o);
+    return r;
+}
