@@ -25,10 +25,10 @@ void arm_repaint(struct world *w)
         return;
     }
     uint64_t next = w->scan.sequence + 1;
-    next = next > c->target ? next : c->target + 1;
-    while (begin_of(w, next) < w->now)
+    int64_t later = c->target_ns + panel_period(w) / 2;
+    while (begin_of(w, next) < w->now || tp_scan_refresh_ns(&w->scan, next) < later)
         next++;
-    c->target = next;
+    c->target_ns = tp_scan_refresh_ns(&w->scan, next);
     push(w, begin_of(w, next), EVENT_REPAINT, ++c->turn, 0);
 }
 

@@ -149,7 +149,8 @@ struct compositor {
     int64_t stalled_until;
     /* It composes. */
     enum { RESTS, REPAINTS, DRAWS } state; /* REPAINTS: it wants an image of its own */
-    uint64_t turn, target;                 /* target: the refresh that it last drew for */
+    uint64_t turn;
+    int64_t target_ns; /* the refresh that it last drew for */
     struct tp_acquire acquire;
     uint64_t drawing; /* frame */
     unsigned slot;    /* of its own, that it draws into */

@@ -129,6 +129,21 @@ static void whoever_is_killed_at_any_event_nothing_tears_or_hangs(void **data)
         }
 }
 
+/* The refresh that a slow composition is for is an instant: it has no number at another rate. */
+static void a_switch_of_the_rate_does_not_hold_up_a_slow_composition(void **data)
+{
+    (void)data;
+    struct tp_world_config c = config(1, 200);
+    c.compose_ns = 500 * MS;
+    c.own_images = 3;
+    c.images = 6;
+    c.refresh_mhz = 144000;
+    c.per_mille[TP_FAULT_REFRESH_SWITCH] = 20;
+    go(&c);
+    assert_true(result.injected[TP_FAULT_REFRESH_SWITCH] > 100);
+    assert_true(result.interval.max_ns < 500 * MS + 3 * PERIOD);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +153,7 @@ int main(void)
         cmocka_unit_test(mailbox_gives_back_what_it_does_not_draw),
         cmocka_unit_test(nothing_tears_whatever_goes_wrong),
         cmocka_unit_test(whoever_is_killed_at_any_event_nothing_tears_or_hangs),
+        cmocka_unit_test(a_switch_of_the_rate_does_not_hold_up_a_slow_composition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
