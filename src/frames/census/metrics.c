@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "frames/pace/cap.h"
@@ -17,6 +18,7 @@ const char *const tp_counter_names[TP_COUNTERS] = {"unsafe", "release_waits", "r
 struct histogram {
     uint32_t *bins;
     uint64_t n;
+    uint32_t used; /* bins: all beyond are 0 */
     int64_t max;
     double mean, squares;
 };
@@ -38,7 +40,9 @@ struct tp_metrics {
 static void add(struct histogram *h, int64_t ns)
 {
     int64_t bin = ns > 0 ? ns / BIN_NS : 0;
-    h->bins[bin < (int64_t)BINS ? bin : (int64_t)BINS - 1]++;
+    bin = bin < (int64_t)BINS ? bin : (int64_t)BINS - 1;
+    h->bins[bin]++;
+    h->used = h->used > bin ? h->used : (uint32_t)bin + 1;
     h->n++;
     double off = (double)ns - h->mean; /* Welford's */
     h->mean += off / (double)h->n;
@@ -50,7 +54,7 @@ static void add(struct histogram *h, int64_t ns)
 static int64_t quantile(const struct histogram *h, double q)
 {
     uint64_t rank = (uint64_t)((double)h->n * q), seen = 0;
-    for (unsigned i = 0; i < BINS; i++) {
+    for (unsigned i = 0; i < h->used; i++) {
         seen += h->bins[i];
         if (seen > rank) /* never above what there was */
             return (int64_t)i * BIN_NS + BIN_NS / 2 < h->max ? (int64_t)i * BIN_NS + BIN_NS / 2
@@ -88,6 +92,24 @@ void tp_metrics_destroy(struct tp_metrics *m)
     free(m->acquire_wait.bins);
     free(m->gate_to_start.bins);
     free(m);
+}
+
+static void empty(struct histogram *h)
+{
+    uint32_t *bins = h->bins;
+    memset(bins, 0, h->used * sizeof *bins);
+    *h = (struct histogram){.bins = bins};
+}
+
+void tp_metrics_reset(struct tp_metrics *m)
+{
+    struct tp_metrics fresh = {m->interval, m->stutter, m->latency, m->acquire_wait,
+        m->gate_to_start};
+    struct histogram *all[] = {&fresh.interval, &fresh.stutter, &fresh.latency,
+        &fresh.acquire_wait, &fresh.gate_to_start};
+    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
+        empty(all[i]);
+    *m = fresh;
 }
 
 void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f)

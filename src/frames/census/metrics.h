@@ -38,6 +38,8 @@ struct tp_measures {
 struct tp_metrics *tp_metrics_create(void);
 /* NULL is fine. */
 void tp_metrics_destroy(struct tp_metrics *m);
+/* As it was when it was made; costs by what was put into it. */
+void tp_metrics_reset(struct tp_metrics *m);
 
 /* A frame that was presented: number, asked, acquired, gate and the waits are looked at. */
 void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f);

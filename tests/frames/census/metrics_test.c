@@ -178,6 +178,31 @@ static void tears_drops_and_late_frames_are_counted(void **state)
     assert_int_equal(got.frames, 0);
 }
 
+static void a_reset_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    struct tp_measures first;
+    for (unsigned round = 0; round < 2; round++) {
+        for (uint64_t i = 0; i < 60; i++) {
+            struct tp_frame_record f = frame(i, 100 + i + (i >= 50 && round == 0 ? 90 : 0));
+            f.dropped = f.late = round == 0;
+            tp_metrics_frame(metrics, &f);
+        }
+        if (round == 0)
+            tp_metrics_reset(metrics);
+    }
+    tp_metrics_get(metrics, &got);
+    struct tp_metrics *fresh = tp_metrics_create();
+    for (uint64_t i = 0; i < 60; i++) {
+        struct tp_frame_record f = frame(i, 100 + i);
+        tp_metrics_frame(fresh, &f);
+    }
+    tp_metrics_get(fresh, &first);
+    tp_metrics_destroy(fresh);
+    assert_memory_equal(&got, &first, sizeof got);
+    assert_int_equal(got.interval.max_ns, T);
+}
+
 /* What a hostile capture may say. */
 static void numbers_at_their_bounds_do_no_harm(void **state)
 {
@@ -210,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_on_a_grid_is_not_judged, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_stay_is_not_judged, begin, end),
         cmocka_unit_test_setup_teardown(tears_drops_and_late_frames_are_counted, begin, end),
+        cmocka_unit_test_setup_teardown(a_reset_leaves_nothing_behind, begin, end),
         cmocka_unit_test_setup_teardown(numbers_at_their_bounds_do_no_harm, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
