@@ -1,6 +1,7 @@
 /* Any bytes as a driver: the ELF reader, and every rule on what it read. */
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "factory/inspect/elf_check.h"
 
@@ -15,7 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < sizeof asks / sizeof *asks; i++) {
         struct tp_findings findings = {0};
         struct tp_elf_facts facts = {0};
-        tp_elf_check_memory(data, size, "input", &asks[i], &findings, &facts);
+        struct tp_elf *elf;
+        if (tp_elf_check_open(data, size, "input", &findings, &elf))
+            tp_elf_check(elf, &asks[i], &findings, &facts);
+        else if (!findings.n)
+            abort(); /* a failure without a reason */
+        tp_elf_close(elf);
         tp_elf_facts_finish(&facts);
         tp_findings_finish(&findings);
     }

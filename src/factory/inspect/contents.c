@@ -10,37 +10,52 @@
 #include "factory/inspect/asset.h"
 #include "factory/inspect/meta_check.h"
 
-/* A library's bytes. What is too large for it is told, but for a bomb, which is told already. */
-static bool read_library(struct tp_contents *c, struct tp_library_file *lib,
-    struct tp_zip_bytes *out, struct tp_findings *f)
+/* A meta.json that is too long for apps is read all the same, up to this. */
+#define META_READ_BYTES (16 * TP_META_MAX_BYTES)
+
+/* A library's bytes, and what they are. {0} before, finish_image after it. */
+struct image {
+    struct tp_zip_bytes bytes; /* where it is in a zip */
+    struct tp_elf *elf;        /* NULL: it cannot be read */
+    bool sound;                /* its rules can be checked */
+};
+
+static void identify(struct tp_library_file *lib, const void *data, size_t len,
+    struct image *image, struct tp_findings *f)
+{
+    image->sound = tp_elf_check_open(data, len, lib->name, f, &image->elf);
+    if (!image->elf)
+        return;
+    lib->machine = image->elf->machine;
+    for (size_t i = 0; i < image->elf->n_needed; i++) {
+        if (!strcmp(image->elf->needed[i], "libc.so"))
+            lib->abi = TP_ABI_BIONIC;
+        else if (!strcmp(image->elf->needed[i], "libc.so.6"))
+            lib->abi = TP_ABI_GLIBC;
+    }
+}
+
+/* What is too large for it is told, but for a bomb, which is told already. */
+static void read_library(struct tp_contents *c, struct tp_library_file *lib, struct image *image,
+    struct tp_findings *f)
 {
     const struct tp_zip_entry *e = lib->entry;
     if (e->size_bytes <= c->budget_bytes && e->size_bytes <= TP_LIBRARY_MAX_BYTES) {
         c->budget_bytes -= e->size_bytes;
-        return tp_zip_view_read(e, TP_LIBRARY_MAX_BYTES, out) == 0;
+        if (!tp_zip_view_read(c->zip, e, TP_LIBRARY_MAX_BYTES, &image->bytes, f))
+            identify(lib, image->bytes.data, image->bytes.len, image, f);
+        return;
     }
     lib->unread = true;
     if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
         tp_findings_add(f, TP_RULE_FILE_TOO_LARGE, lib->name, NULL, "it unpacks to %llu MiB",
             (unsigned long long)(e->size_bytes >> 20));
-    return false;
 }
 
-static void identify(struct tp_library_file *lib, const void *data, size_t len)
+static void finish_image(struct image *image)
 {
-    struct tp_elf *elf;
-    lib->abi = TP_ABI_NONE;
-    lib->machine = 0;
-    if (tp_elf_open_memory(data, len, lib->name, &elf, NULL))
-        return;
-    lib->machine = elf->machine;
-    for (size_t i = 0; i < elf->n_needed; i++) {
-        if (!strcmp(elf->needed[i], "libc.so"))
-            lib->abi = TP_ABI_BIONIC;
-        else if (!strcmp(elf->needed[i], "libc.so.6"))
-            lib->abi = TP_ABI_GLIBC;
-    }
-    tp_elf_close(elf);
+    tp_elf_close(image->elf);
+    tp_zip_bytes_finish(&image->bytes);
 }
 
 static char *base_name(const struct tp_zip_entry *e)
@@ -192,7 +207,7 @@ static struct tp_elf_ask ask_of_all(const struct tp_contents *c, const struct tp
     };
 }
 
-static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
+static void check_driver(struct tp_contents *c, const struct image *image,
     const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     const char *siblings[TP_ZIP_IMPORT_ENTRIES];
@@ -205,7 +220,14 @@ static void check_driver(struct tp_contents *c, const struct tp_zip_bytes *b,
     elf.ours = tp_asset_is_ours(version);
     elf.driver_version = elf.ours ? version : NULL;
     elf.mesa_version = *mesa ? mesa : NULL;
-    tp_elf_check_memory(b->data, b->len, c->driver->name, &elf, f, &c->facts);
+    if (image->sound)
+        tp_elf_check(image->elf, &elf, f, &c->facts);
+}
+
+static bool is_for_another(const struct tp_contents *c, const struct tp_library_file *lib)
+{
+    return c->driver && c->driver->abi != TP_ABI_NONE && lib->abi != TP_ABI_NONE &&
+        lib->abi != c->driver->abi;
 }
 
 /* Libraries that the driver brings along. */
@@ -217,24 +239,19 @@ static void check_companions(
     elf.companion = true;
     for (size_t i = 0; i < c->n_libraries; i++) {
         struct tp_library_file *lib = &c->libraries[i];
-        struct tp_zip_bytes b = {0};
+        struct image image = {0};
+        struct tp_elf_facts facts = {0};
         if (lib == c->driver)
             continue;
-        if (read_library(c, lib, &b, f)) {
-            struct tp_elf_facts facts = {0};
-            identify(lib, b.data, b.len);
-            bool other = c->driver && c->driver->abi != TP_ABI_NONE && lib->abi != TP_ABI_NONE &&
-                lib->abi != c->driver->abi;
-            if (other)
-                tp_findings_add(f, TP_RULE_LIBRARY_PLATFORMS, lib->name, NULL,
-                    "it is for %s, and %s is for %s",
-                    lib->abi == TP_ABI_GLIBC ? "Linux" : "Android", c->driver->name,
-                    lib->abi == TP_ABI_GLIBC ? "Android" : "Linux");
-            else
-                tp_elf_check_memory(b.data, b.len, lib->name, &elf, f, &facts);
-            tp_elf_facts_finish(&facts);
-        }
-        tp_zip_bytes_finish(&b);
+        read_library(c, lib, &image, f);
+        if (is_for_another(c, lib))
+            tp_findings_add(f, TP_RULE_LIBRARY_PLATFORMS, lib->name, NULL,
+                "it is for %s, and %s is for %s", lib->abi == TP_ABI_GLIBC ? "Linux" : "Android",
+                c->driver->name, lib->abi == TP_ABI_GLIBC ? "Android" : "Linux");
+        else if (image.sound)
+            tp_elf_check(image.elf, &elf, f, &facts);
+        tp_elf_facts_finish(&facts);
+        finish_image(&image);
     }
 }
 
@@ -263,10 +280,9 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
         text->data ? json_loadb((const char *)text->data + mark, text->len - mark, 0, NULL) : NULL;
     const char *named = tp_json_text(draft, "libraryName");
     c->driver = find_driver(c, named);
-    struct tp_zip_bytes b = {0};
-    bool read = c->driver && read_library(c, c->driver, &b, f);
-    if (read)
-        identify(c->driver, b.data, b.len);
+    struct image image = {0};
+    if (c->driver)
+        read_library(c, c->driver, &image, f);
     c->platform = find_platform(c, draft);
     if (text->data) {
         c->meta = tp_meta_check(text->data, text->len,
@@ -276,22 +292,23 @@ static void read_meta(struct tp_contents *c, const struct tp_zip_bytes *text,
         check_other_json(c, f);
     }
     json_decref(draft);
-    if (read) {
-        check_hash(c, &b, f);
-        check_driver(c, &b, ask, f);
+    if (image.bytes.data) {
+        check_hash(c, &image.bytes, f);
+        check_driver(c, &image, ask, f);
     }
-    tp_zip_bytes_finish(&b);
+    finish_image(&image);
     check_companions(c, ask, f);
 }
 
 /* Of an archive without a driver the importers read meta.json all the same. That it is without one
  * is the finding; what else is wrong would hide it. */
-static void read_meta_alone(struct tp_contents *c)
+static void read_meta_alone(struct tp_contents *c, struct tp_findings *f)
 {
     struct tp_findings aside = {0};
     struct tp_zip_bytes text = {0};
     find_meta(c);
-    if (c->meta_entry && !tp_zip_view_read(c->meta_entry, 16 * TP_META_MAX_BYTES, &text))
+    if (c->meta_entry &&
+        !tp_zip_view_read(c->zip, c->meta_entry, META_READ_BYTES, &text, f))
         c->meta = tp_meta_check(text.data, text.len, false, 0, &aside);
     tp_zip_bytes_finish(&text);
     tp_findings_finish(&aside);
@@ -314,7 +331,7 @@ static bool holds_driver(struct tp_contents *c, struct tp_findings *f)
     return c->kind == TP_KIND_ANDROID || c->kind == TP_KIND_QUALCOMM;
 }
 
-void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
+void tp_contents_read(struct tp_contents *c, struct tp_zip_view *zip,
     const struct tp_inspect_ask *ask, struct tp_findings *f)
 {
     c->zip = zip;
@@ -324,7 +341,7 @@ void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
         return;
     }
     if (!holds_driver(c, f)) {
-        read_meta_alone(c);
+        read_meta_alone(c, f);
         return;
     }
     list_libraries(c);
@@ -334,10 +351,11 @@ void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
         tp_findings_add(f, TP_RULE_META_MISSING, NULL, NULL, "it has no meta.json");
     else if (!c->meta_on_top)
         c->kind = TP_KIND_FOLDER;
-    /* What cannot be unpacked has its finding already. */
-    if (c->meta_entry && tp_zip_view_read(c->meta_entry, 16 * TP_META_MAX_BYTES, &text) == -EFBIG)
+    if (c->meta_entry && c->meta_entry->size_bytes > META_READ_BYTES)
         tp_findings_add(f, TP_RULE_META_SIZE, "meta.json", NULL, "it has %llu bytes",
             (unsigned long long)c->meta_entry->size_bytes);
+    else if (c->meta_entry)
+        tp_zip_view_read(c->zip, c->meta_entry, META_READ_BYTES, &text, f);
     read_meta(c, &text, ask, f);
     tp_zip_bytes_finish(&text);
     if (c->kind == TP_KIND_ANDROID && c->platform == TP_PLATFORM_LINUX)
@@ -353,7 +371,9 @@ void tp_contents_read_library(struct tp_contents *c, const void *data, size_t le
     c->libraries[0].name = tp_printable_line(ask->file_name);
     c->n_libraries = 1;
     c->driver = &c->libraries[0];
-    identify(&c->libraries[0], data, len);
+    struct image image = {0};
+    tp_findings_add(f, TP_RULE_KIND_BARE, NULL, NULL, "it is a library without an archive");
+    identify(c->driver, data, len, &image, f);
     c->platform = c->driver->abi == TP_ABI_GLIBC ? TP_PLATFORM_LINUX : TP_PLATFORM_ANDROID;
     struct tp_elf_ask elf = {
         .platform = c->platform,
@@ -361,8 +381,9 @@ void tp_contents_read_library(struct tp_contents *c, const void *data, size_t le
         .min_api = ask->api,
         .phone = ask->api > 0,
     };
-    tp_findings_add(f, TP_RULE_KIND_BARE, NULL, NULL, "it is a library without an archive");
-    tp_elf_check_memory(data, len, c->driver->name, &elf, f, &c->facts);
+    if (image.sound)
+        tp_elf_check(image.elf, &elf, f, &c->facts);
+    finish_image(&image);
 }
 
 void tp_contents_finish(struct tp_contents *c)

@@ -25,7 +25,7 @@ struct tp_library_file {
 struct tp_contents {
     enum tp_kind kind;
     enum tp_platform platform;             /* for which it is to be judged */
-    const struct tp_zip_view *zip;         /* borrowed; NULL: a library alone */
+    struct tp_zip_view *zip;               /* borrowed; NULL: a library alone */
     const struct tp_zip_entry *meta_entry; /* NULL: there is none */
     bool meta_on_top;                      /* it lies in no folder */
     json_t *meta; /* as lenient readers see it; NULL: unreadable, or none */
@@ -47,7 +47,7 @@ struct tp_inspect_ask {
  * Reads a whole zip's metadata and libraries and holds them against all rules; breaches become
  * findings. zip is borrowed until tp_contents_finish.
  */
-void tp_contents_read(struct tp_contents *c, const struct tp_zip_view *zip,
+void tp_contents_read(struct tp_contents *c, struct tp_zip_view *zip,
     const struct tp_inspect_ask *ask, struct tp_findings *findings);
 /* The same for a library alone. */
 void tp_contents_read_library(struct tp_contents *c, const void *bytes, size_t len,

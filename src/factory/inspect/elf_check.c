@@ -65,8 +65,8 @@ static bool begins_well(struct tp_elf_run *run)
     return elf->has_section_names;
 }
 
-int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
-                 struct tp_findings *findings, struct tp_elf_facts *facts)
+void tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
+                  struct tp_findings *findings, struct tp_elf_facts *facts)
 {
     struct tp_elf_run run = {
         .elf = elf,
@@ -83,37 +83,30 @@ int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
     if (run.bionic)
         facts->min_api = TP_API_FIRST;
     if (!begins_well(&run))
-        return 0;
+        return;
     if (elf->type != ET_DYN) {
         tp_findings_add(findings, TP_RULE_ELF_TYPE, elf->where, NULL,
                         "it is no shared object (ELF type %u)", elf->type);
-        return 0;
+        return;
     }
     note_where_it_runs(&run);
     tp_elf_check_layout(&run);
     if (run.broken)
-        return 0;
+        return;
     tp_elf_check_api(&run);
     if (!ask->companion)
         tp_elf_check_origin(&run);
-    return 0;
 }
 
-int tp_elf_check_memory(const void *data, size_t len, const char *where,
-                        const struct tp_elf_ask *ask, struct tp_findings *findings,
-                        struct tp_elf_facts *facts)
+bool tp_elf_check_open(const void *data, size_t len, const char *where,
+                       struct tp_findings *findings, struct tp_elf **elf)
 {
-    *facts = (struct tp_elf_facts){0};
+    struct tp_error e = {0};
+    int r = tp_elf_open_memory(data, len, where, elf, &e);
     /* Any machine: a driver for this computer is one only when its note has been read. */
     if (!tp_elf_header_holds(data, len, where, EM_NONE, findings))
-        return 0;
-    struct tp_elf *elf;
-    struct tp_error e = {0};
-    if (tp_elf_open_memory(data, len, where, &elf, &e) < 0) {
+        return false;
+    if (r)
         tp_findings_add(findings, TP_RULE_ELF_DAMAGED, where, NULL, "%s", e.what);
-        return 0;
-    }
-    int r = tp_elf_check(elf, ask, findings, facts);
-    tp_elf_close(elf);
-    return r;
+    return !r;
 }

@@ -47,17 +47,18 @@ void tp_elf_facts_finish(struct tp_elf_facts *facts);
 /*
  * Holds an open file against every rule, adds what it breaks to findings (where: elf->where) and
  * fills facts. Rules that lose their meaning with another's breach (symbols of a driver for another
- * C library) are passed over, so that one fault gives one finding. Returns 0 whatever the findings.
+ * C library) are passed over, so that one fault gives one finding.
  */
-int tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
-                 struct tp_findings *findings, struct tp_elf_facts *facts);
+void tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
+                  struct tp_findings *findings, struct tp_elf_facts *facts);
 
 /*
- * As tp_elf_check, from the file's bytes, which may be anything: what cannot be read is a finding
- * (elf-header, elf-machine, elf-damaged). where: what findings call it.
+ * Opens a file's bytes, which may be anything, for tp_elf_check; they and where, which findings call
+ * it, are borrowed until tp_elf_close. *elf: closed by the caller; NULL where none can be read. False:
+ * a finding (elf-header, elf-machine, elf-damaged) says why it is not to be checked further, though
+ * what it is for may be read.
  */
-int tp_elf_check_memory(const void *data, size_t len, const char *where,
-                        const struct tp_elf_ask *ask, struct tp_findings *findings,
-                        struct tp_elf_facts *facts);
+bool tp_elf_check_open(const void *data, size_t len, const char *where,
+                       struct tp_findings *findings, struct tp_elf **elf);
 
 #endif

@@ -26,8 +26,8 @@ void tp_inspect_memory(
     const struct tp_inspect_ask ask = {file_name, api};
     if (is_zip(bytes, len)) {
         tp_zip_view_open(bytes, len, &out->findings, &out->zip);
-        tp_zip_view_check_data(out->zip, &out->findings);
         tp_contents_read(&out->contents, out->zip, &ask, &out->findings);
+        tp_zip_view_check_data(out->zip, &out->findings);
     } else if (is_elf(bytes, len)) {
         tp_contents_read_library(&out->contents, bytes, len, &ask, &out->findings);
     } else {

@@ -4,23 +4,36 @@
 
 #include "factory/inspect/zip_internal.h"
 
-/* What an inspection may read and unpack in all: some two seconds. An archive of the largest kind
- * that is imported needs 256 MiB at most. */
-#define WORK_BYTES ((uint64_t)384 << 20)
+struct taken {
+    struct tp_buf *keep; /* gets the bytes up to the size that the entry says; NULL: nobody does */
+    uint64_t keep_bytes;
+    uint64_t size, left; /* so far; what may still be unpacked */
+    uLong crc;
+};
 
-/* Takes unpacked bytes; false: no more. */
-typedef bool (*take_fn)(void *data, const uint8_t *bytes, size_t n);
+/* False: no more. */
+static bool take(struct taken *t, const uint8_t *bytes, size_t n)
+{
+    if (n > t->left)
+        return false;
+    t->left -= n;
+    t->size += n;
+    t->crc = crc32(t->crc, bytes, (uInt)n);
+    if (t->keep && t->size <= t->keep_bytes)
+        tp_buf_add(t->keep, bytes, n);
+    return true;
+}
 
 /* Unpacks the entry piece by piece. used: packed bytes read; those behind the stream's end are
  * left. -EBADMSG: damaged; -ENODATA: it ends too early; -EFBIG: the taker has enough. */
-static int unpack(const struct tp_zip_entry *e, take_fn take, void *data, uint64_t *used)
+static int unpack(const struct tp_zip_entry *e, struct taken *t, uint64_t *used)
 {
     enum { PIECE = 1 << 16, INPUT = 1 << 20 };
     *used = 0;
     if (e->method == ZIP_STORED) {
         while (*used < e->packed_bytes) {
             size_t n = e->packed_bytes - *used < INPUT ? (size_t)(e->packed_bytes - *used) : INPUT;
-            if (!take(data, e->data + *used, n))
+            if (!take(t, e->data + *used, n))
                 return -EFBIG;
             *used += n;
         }
@@ -43,28 +56,12 @@ static int unpack(const struct tp_zip_entry *e, take_fn take, void *data, uint64
         size_t n = sizeof piece - s.avail_out;
         if (state != Z_OK && state != Z_STREAM_END)
             r = state == Z_BUF_ERROR ? -ENODATA : -EBADMSG;
-        if (!take(data, piece, n))
+        if (!take(t, piece, n))
             r = -EFBIG;
     }
     *used -= s.avail_in;
     inflateEnd(&s);
     return r;
-}
-
-struct check {
-    uint64_t size, left; /* so far; what may still be unpacked */
-    uLong crc;
-};
-
-static bool take_check(void *data, const uint8_t *bytes, size_t n)
-{
-    struct check *c = data;
-    if (n > c->left)
-        return false;
-    c->left -= n;
-    c->size += n;
-    c->crc = crc32(c->crc, bytes, (uInt)n);
-    return true;
 }
 
 static bool is_readable(const struct tp_zip_entry *e)
@@ -73,68 +70,67 @@ static bool is_readable(const struct tp_zip_entry *e)
         (e->method == ZIP_STORED || e->method == ZIP_DEFLATED);
 }
 
-/* One entry; false: the work is up. */
-static bool check_entry(const struct tp_zip_entry *e, uint64_t *work, struct tp_findings *f)
+/* The work is up, and so it stays. */
+static int stop(struct tp_zip_view *z, struct tp_findings *f)
 {
-    struct check c = {.left = *work, .crc = crc32(0, NULL, 0)};
+    z->work_bytes = 0;
+    if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
+        tp_findings_add(f, TP_RULE_ZIP_BOMB, NULL, NULL,
+            "its %zu bytes unpack to hundreds of MiB, whatever it says", z->len);
+    return -EFBIG;
+}
+
+/* Unpacks an entry and tells what is wrong with it. keep: NULL, or gets its bytes. -EFBIG: the work is
+ * up; -EBADMSG: they are not what it says. */
+static int check_entry(
+    struct tp_zip_view *z, const struct tp_zip_entry *e, struct tp_buf *keep, struct tp_findings *f)
+{
+    struct taken t = {
+        .keep = keep,
+        .keep_bytes = e->size_bytes,
+        .left = z->work_bytes,
+        .crc = crc32(0, NULL, 0),
+    };
     uint64_t used;
-    if (e->packed_bytes > *work)
-        return false;
-    int r = unpack(e, take_check, &c, &used);
-    uint64_t spent = c.size + used;
-    *work = spent < *work ? *work - spent : 0;
+    if (e->packed_bytes > z->work_bytes)
+        return stop(z, f);
+    int r = unpack(e, &t, &used);
+    uint64_t spent = t.size + used;
     if (r == -EFBIG)
-        return false;
+        return stop(z, f);
+    z->work_bytes -= spent < z->work_bytes ? spent : z->work_bytes;
+    z->entries[e - z->entries].checked = true;
     if (r == -ENODATA)
         zip_tell(f, TP_RULE_ZIP_SIZE_LIES, e, "its packed bytes end before it is whole");
     else if (r == -EBADMSG)
         zip_tell(f, TP_RULE_ZIP_CRC, e, "its packed bytes are damaged");
-    else if (c.size != e->size_bytes) {
+    else if (t.size != e->size_bytes) {
         char *label = tp_zip_label(e);
         tp_findings_add(f, TP_RULE_ZIP_SIZE_LIES, label, NULL,
             "it says that it has %llu bytes, and has %llu", (unsigned long long)e->size_bytes,
-            (unsigned long long)c.size);
+            (unsigned long long)t.size);
         free(label);
-    } else if (used != e->packed_bytes)
+    } else if (t.crc != e->crc)
+        zip_tell(f, TP_RULE_ZIP_CRC, e, "its checksum does not hold");
+    else if (used != e->packed_bytes)
         zip_tell(
             f, TP_RULE_ZIP_SIZE_LIES, e, "bytes that belong to nothing follow its packed ones");
-    else if (c.crc != e->crc)
-        zip_tell(f, TP_RULE_ZIP_CRC, e, "its checksum does not hold");
-    return true;
+    return r || t.size != e->size_bytes || t.crc != e->crc ? -EBADMSG : 0;
 }
 
-void tp_zip_view_check_data(const struct tp_zip_view *z, struct tp_findings *f)
+void tp_zip_view_check_data(struct tp_zip_view *z, struct tp_findings *f)
 {
-    uint64_t work = WORK_BYTES;
     for (size_t i = 0; i < z->n; i++) {
-        if (!is_readable(&z->entries[i]) || check_entry(&z->entries[i], &work, f))
-            continue;
-        if (!tp_findings_has(f, TP_RULE_ZIP_BOMB) && !tp_findings_has(f, TP_RULE_ZIP_TOO_LARGE))
-            tp_findings_add(f, TP_RULE_ZIP_BOMB, NULL, NULL,
-                "its %zu bytes unpack to hundreds of MiB, whatever it says", z->len);
-        return;
+        const struct tp_zip_entry *e = &z->entries[i];
+        if (!e->checked && is_readable(e) && check_entry(z, e, NULL, f) == -EFBIG)
+            return;
     }
 }
 
-struct read {
-    struct tp_buf *out;
-    size_t max;
-};
-
-static bool take_read(void *data, const uint8_t *bytes, size_t n)
-{
-    struct read *r = data;
-    if (n > r->max - r->out->len)
-        return false;
-    tp_buf_add(r->out, bytes, n);
-    return true;
-}
-
-int tp_zip_view_read(const struct tp_zip_entry *e, size_t max_bytes, struct tp_zip_bytes *out)
+int tp_zip_view_read(struct tp_zip_view *z, const struct tp_zip_entry *e, size_t max_bytes,
+    struct tp_zip_bytes *out, struct tp_findings *f)
 {
     struct tp_buf *b = &out->unpacked;
-    uint64_t used = 0;
-    int r = 0;
     out->data = NULL;
     out->len = 0;
     if (!e->data)
@@ -143,25 +139,17 @@ int tp_zip_view_read(const struct tp_zip_entry *e, size_t max_bytes, struct tp_z
         return -ENOTSUP;
     if (e->size_bytes > max_bytes)
         return -EFBIG;
-    if (e->method == ZIP_STORED) {
-        used = e->packed_bytes;
-    } else {
-        /* At once, for a buffer that grows holds its bytes twice meanwhile. */
-        size_t need = (size_t)e->size_bytes + 1;
-        if (b->cap < need)
-            b->data = tp_realloc(b->data, b->cap = need, 1);
-        tp_buf_clear(b);
-        struct read taker = {b, (size_t)e->size_bytes};
-        r = unpack(e, take_read, &taker, &used);
-    }
-    const void *data = e->method == ZIP_STORED ? (const void *)e->data : b->data;
-    size_t len = e->method == ZIP_STORED ? (size_t)e->packed_bytes : b->len;
-    if (r == -EFBIG)
+    bool stored = e->method == ZIP_STORED;
+    /* At once, for a buffer that grows holds its bytes twice meanwhile. */
+    size_t need = (size_t)e->size_bytes + 1;
+    if (!stored && b->cap < need)
+        b->data = tp_realloc(b->data, b->cap = need, 1);
+    tp_buf_clear(b);
+    int r = check_entry(z, e, stored ? NULL : b, f);
+    if (r)
         return r;
-    if (r || len != e->size_bytes || crc32_z(crc32(0, NULL, 0), data, len) != e->crc)
-        return -EBADMSG;
-    out->data = data;
-    out->len = len;
+    out->data = stored ? (const void *)e->data : b->data;
+    out->len = (size_t)e->size_bytes;
     return 0;
 }
 

@@ -23,6 +23,10 @@ enum {
     ZIP_DEFLATED = 8,
 };
 
+/* What an inspection may read and unpack in all: some two seconds. An archive of the largest kind
+ * that is imported needs 256 MiB at most. */
+#define ZIP_WORK_BYTES ((uint64_t)384 << 20)
+
 static inline uint16_t zip_u16(const uint8_t *p)
 {
     return (uint16_t)(p[0] | p[1] << 8);

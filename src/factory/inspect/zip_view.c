@@ -232,6 +232,7 @@ void tp_zip_view_open(
     struct tp_zip_view *z = tp_calloc(1, sizeof *z);
     z->bytes = bytes;
     z->len = len;
+    z->work_bytes = ZIP_WORK_BYTES;
     read_zip(z, f);
     *out = z;
 }

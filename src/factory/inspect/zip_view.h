@@ -28,6 +28,7 @@ struct tp_zip_entry {
     uint16_t mode;  /* Unix file type and bits, 0 where it is not known */
     bool folder;    /* it stands for a folder itself */
     bool described; /* its sizes follow its data */
+    bool checked;   /* it has been unpacked, and held against its size and checksum */
 };
 
 /* Borrows the bytes. Read-only for callers. */
@@ -38,6 +39,7 @@ struct tp_zip_view {
     size_t n;
     uint64_t directory_offset;
     bool whole; /* the directory was read to its end: what is absent is absent */
+    uint64_t work_bytes; /* what may still be read and unpacked of it */
 };
 
 /*
@@ -54,9 +56,9 @@ void tp_zip_view_close(struct tp_zip_view *zip);
 void tp_zip_view_check_names(
     const struct tp_zip_view *zip, bool hostile_only, struct tp_findings *findings);
 
-/* Unpacks every entry into nothing and holds it against its size and checksum, up to a bound on the
- * work: what goes beyond is a bomb. Breaches become findings. */
-void tp_zip_view_check_data(const struct tp_zip_view *zip, struct tp_findings *findings);
+/* Unpacks every entry that was not read yet into nothing and holds it against its size and checksum,
+ * up to a bound on the work: what goes beyond is a bomb. Breaches become findings. */
+void tp_zip_view_check_data(struct tp_zip_view *zip, struct tp_findings *findings);
 
 /* An entry's bytes; {0} before tp_zip_view_read, tp_zip_bytes_finish after it. */
 struct tp_zip_bytes {
@@ -67,11 +69,13 @@ struct tp_zip_bytes {
 };
 
 /*
- * Gets an entry's bytes. Errors, without further reason: -ENODATA when they are not there, -ENOTSUP
- * for another method or an encrypted one, -EFBIG when they are more than max_bytes or than it says,
- * -EBADMSG when they are damaged.
+ * Gets the bytes of an entry of the zip, of each once, and holds them against its size and checksum:
+ * breaches become findings. Errors: -ENODATA when they are not there, -ENOTSUP for another method or
+ * an encrypted one, -EFBIG when they are more than max_bytes, which makes no finding, or than may be
+ * unpacked of the whole, -EBADMSG when they are not what it says.
  */
-int tp_zip_view_read(const struct tp_zip_entry *entry, size_t max_bytes, struct tp_zip_bytes *out);
+int tp_zip_view_read(struct tp_zip_view *zip, const struct tp_zip_entry *entry, size_t max_bytes,
+    struct tp_zip_bytes *out, struct tp_findings *findings);
 void tp_zip_bytes_finish(struct tp_zip_bytes *bytes);
 
 bool tp_zip_name_is(const struct tp_zip_entry *entry, const char *name);

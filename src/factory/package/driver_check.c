@@ -38,9 +38,8 @@ int tp_driver_check(const struct tp_elf *elf, const struct tp_driver_claim *clai
     };
     struct tp_findings findings = {0};
     struct tp_elf_facts facts = {0};
-    int r = tp_elf_check(elf, &ask, &findings, &facts);
-    if (r == 0 && tp_findings_count(&findings, TP_SEVERITY_WARNING))
-        r = refuse(elf, &findings, e);
+    tp_elf_check(elf, &ask, &findings, &facts);
+    int r = tp_findings_count(&findings, TP_SEVERITY_WARNING) ? refuse(elf, &findings, e) : 0;
     if (note)
         *note = r < 0 ? NULL : json_incref(facts.note);
     tp_elf_facts_finish(&facts);

@@ -12,6 +12,7 @@
 
 #include "archive_writer.h"
 #include "factory/inspect/inspect.h"
+#include "factory/inspect/zip_internal.h"
 
 static void print_all(const struct tp_findings *f)
 {
@@ -333,6 +334,29 @@ static void each_rule_broken_alone_is_named_alone(void **state)
     assert_int_equal(other, 0);
 }
 
+/* What may be unpacked is used up by each entry's bytes, packed and unpacked, a single time. */
+static void every_entry_is_unpacked_once(void **state)
+{
+    (void)state;
+    struct archive archives[] = {archive_android(), archive_linux(), archive_qualcomm(),
+                                 archive_android()};
+    bad_driver_checksum(&archives[3]);
+    for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
+        struct tp_buf bytes;
+        struct tp_inspection found;
+        uint64_t sum = 0;
+        archive_add_zeros(&archives[i], "NOTES", 100000);
+        inspect(&archives[i], 0, &bytes, &found);
+        for (size_t k = 0; k < found.zip->n; k++)
+            sum += found.zip->entries[k].packed_bytes + found.zip->entries[k].size_bytes;
+        assert_true(sum > 100000);
+        assert_int_equal(ZIP_WORK_BYTES - found.zip->work_bytes, sum);
+        assert_int_equal(found.findings.n, i == 3);
+        tp_inspection_finish(&found);
+        tp_buf_finish(&bytes);
+    }
+}
+
 static void two_entries_of_the_same_bytes_overlap(void **state)
 {
     (void)state;
@@ -502,6 +526,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sound_archives_break_no_rule),
         cmocka_unit_test(each_rule_broken_alone_is_named_alone),
+        cmocka_unit_test(every_entry_is_unpacked_once),
         cmocka_unit_test(two_entries_of_the_same_bytes_overlap),
         cmocka_unit_test(two_ends_are_named),
         cmocka_unit_test(linux_archives_are_held_against_their_own_rules),

@@ -20,7 +20,7 @@ static size_t findings_of(const void *data, size_t len)
     struct tp_elf_ask ask = {.min_api = 29, .library_name = "libvulkan_freedreno.so"};
     struct tp_findings f = {0};
     struct tp_elf_facts facts = {0};
-    assert_int_equal(tp_elf_check_memory(copy, len, "x.so", &ask, &f, &facts), 0);
+    elf_check_bytes(copy, len, "x.so", &ask, &f, &facts);
     size_t n = f.n;
     tp_findings_finish(&f);
     tp_elf_facts_finish(&facts);
@@ -158,7 +158,7 @@ static void expect(const struct tp_buf *file, enum tp_platform platform, const c
     struct tp_elf_ask ask = {.platform = platform, .library_name = "libvulkan_freedreno.so"};
     struct tp_findings f = {0};
     struct tp_elf_facts facts = {0};
-    tp_elf_check_memory(file->data, file->len, "x.so", &ask, &f, &facts);
+    elf_check_bytes(file->data, file->len, "x.so", &ask, &f, &facts);
     assert_int_equal(f.n, 1);
     assert_string_equal(tp_rule_of(f.list[0].rule)->id, id);
     if (!strstr(f.list[0].text, words))

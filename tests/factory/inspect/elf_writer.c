@@ -273,3 +273,12 @@ struct tp_buf elf_write(const struct elf_shape *s)
     tp_buf_finish(&w.names);
     return w.file;
 }
+
+void elf_check_bytes(const void *data, size_t len, const char *where, const struct tp_elf_ask *ask,
+                     struct tp_findings *findings, struct tp_elf_facts *facts)
+{
+    struct tp_elf *elf;
+    if (tp_elf_check_open(data, len, where, findings, &elf))
+        tp_elf_check(elf, ask, findings, facts);
+    tp_elf_close(elf);
+}

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "factory/inspect/elf_check.h"
 
 struct elf_symbol {
     const char *name;
@@ -37,5 +38,9 @@ struct elf_shape elf_linux(void);
 
 /* The file's bytes; the caller finishes the buffer. */
 struct tp_buf elf_write(const struct elf_shape *shape);
+
+/* Holds bytes, which may be anything, against every rule; where: what findings call them. */
+void elf_check_bytes(const void *data, size_t len, const char *where, const struct tp_elf_ask *ask,
+                     struct tp_findings *findings, struct tp_elf_facts *facts);
 
 #endif
