@@ -53,10 +53,10 @@ void tp_elf_check(const struct tp_elf *elf, const struct tp_elf_ask *ask,
                   struct tp_findings *findings, struct tp_elf_facts *facts);
 
 /*
- * Opens a file's bytes, which may be anything, for tp_elf_check; they and where, which findings call
- * it, are borrowed until tp_elf_close. *elf: closed by the caller; NULL where none can be read. False:
- * a finding (elf-header, elf-machine, elf-damaged) says why it is not to be checked further, though
- * what it is for may be read.
+ * Opens a file's bytes, which may be anything, for tp_elf_check; they are borrowed until
+ * tp_elf_close. where: what findings call it. *elf: closed by the caller; NULL where none can be
+ * read. False: a finding (elf-header, elf-machine, elf-damaged) says why it is not to be checked
+ * further, though what it is for may be read.
  */
 bool tp_elf_check_open(const void *data, size_t len, const char *where,
                        struct tp_findings *findings, struct tp_elf **elf);

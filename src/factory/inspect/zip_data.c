@@ -80,8 +80,8 @@ static int stop(struct tp_zip_view *z, struct tp_findings *f)
     return -EFBIG;
 }
 
-/* Unpacks an entry and tells what is wrong with it. keep: NULL, or gets its bytes. -EFBIG: the work is
- * up; -EBADMSG: they are not what it says. */
+/* Unpacks an entry and tells what is wrong with it. keep: NULL, or gets its bytes. -EFBIG: the work
+ * is up; -EBADMSG: they are not what it says. */
 static int check_entry(
     struct tp_zip_view *z, const struct tp_zip_entry *e, struct tp_buf *keep, struct tp_findings *f)
 {

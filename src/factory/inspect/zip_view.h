@@ -56,8 +56,8 @@ void tp_zip_view_close(struct tp_zip_view *zip);
 void tp_zip_view_check_names(
     const struct tp_zip_view *zip, bool hostile_only, struct tp_findings *findings);
 
-/* Unpacks every entry that was not read yet into nothing and holds it against its size and checksum,
- * up to a bound on the work: what goes beyond is a bomb. Breaches become findings. */
+/* Unpacks every entry that was not read yet into nothing and holds it against its size and
+ * checksum, up to a bound on the work: what goes beyond is a bomb. Breaches become findings. */
 void tp_zip_view_check_data(struct tp_zip_view *zip, struct tp_findings *findings);
 
 /* An entry's bytes; {0} before tp_zip_view_read, tp_zip_bytes_finish after it. */
@@ -69,10 +69,10 @@ struct tp_zip_bytes {
 };
 
 /*
- * Gets the bytes of an entry of the zip, of each once, and holds them against its size and checksum:
- * breaches become findings. Errors: -ENODATA when they are not there, -ENOTSUP for another method or
- * an encrypted one, -EFBIG when they are more than max_bytes, which makes no finding, or than may be
- * unpacked of the whole, -EBADMSG when they are not what it says.
+ * Gets the bytes of an entry of the zip, of each once, and holds them against its size and
+ * checksum: breaches become findings. Errors: -ENODATA when they are not there, -ENOTSUP for
+ * another method or an encrypted one, -EFBIG when they are more than max_bytes, which makes no
+ * finding, or than may be unpacked of the whole, -EBADMSG when they are not what it says.
  */
 int tp_zip_view_read(struct tp_zip_view *zip, const struct tp_zip_entry *entry, size_t max_bytes,
     struct tp_zip_bytes *out, struct tp_findings *findings);
