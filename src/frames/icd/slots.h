@@ -174,6 +174,7 @@ struct tp_slots_taken {
     int fences[TP_SLOTS_FENCES]; /* sync files */
     bool implicit;               /* wait for, or import, what the dma-buf has */
     bool unsafe;
+    int64_t ready_ns; /* since when it was known to be ready; INT64_MIN: it is not, or always was */
 };
 /* The guest has it now. choice: of the last call, with a slot. */
 void tp_slots_take(struct tp_slots *s, const struct tp_slots_choice *choice, int64_t now_ns,
@@ -182,6 +183,8 @@ void tp_slots_take(struct tp_slots *s, const struct tp_slots_choice *choice, int
 /* --- for presents' own rules, tests and `top` --- */
 
 enum tp_slot_state tp_slots_look(struct tp_slots *s, unsigned slot, int64_t now_ns);
+/* As far as it is known without a look at its fences: changes nothing, and makes no call. */
+enum tp_slot_state tp_slots_glance(const struct tp_slots *s, unsigned slot, int64_t now_ns);
 /* How many the guest has. With minImageCount m of N images, an infinite wait ends while it has no
  * more than N - m. */
 unsigned tp_slots_acquired(const struct tp_slots *s);

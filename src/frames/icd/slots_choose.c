@@ -145,6 +145,32 @@ enum tp_slot_state tp_slots_look(struct tp_slots *s, unsigned slot, int64_t now_
     return TP_SLOT_REPLACED;
 }
 
+enum tp_slot_state tp_slots_glance(const struct tp_slots *s, unsigned slot, int64_t now_ns)
+{
+    static const enum tp_slot_state away[] = {[TP_PLACE_ACQUIRED] = TP_SLOT_ACQUIRED,
+        [TP_PLACE_QUEUED] = TP_SLOT_QUEUED,
+        [TP_PLACE_HELD] = TP_SLOT_HELD};
+    const struct tp_slot *t = &s->slots[slot];
+    if (t->place != TP_PLACE_IDLE)
+        return away[t->place];
+    if (t->quarantine_ns != NEVER && now_ns < t->quarantine_ns)
+        return TP_SLOT_QUARANTINED;
+    enum tp_slot_panel panel = tp_slot_panel(s, t);
+    bool fenced = panel == TP_PANEL_FENCED || panel == TP_PANEL_FENCE_AWAY;
+    if (fenced && is_implicit(s, t))
+        return TP_SLOT_FENCED;
+    if (panel != TP_PANEL_FREE && panel != TP_PANEL_FENCED)
+        return TP_SLOT_REPLACED;
+    for (unsigned i = 0; i < t->n_fences; i++) {
+        const struct tp_slot_fence *f = &t->fences[i];
+        bool given_up = f->orphan && now_ns >= t->orphans_ns;
+        bool is_void = panel == TP_PANEL_FREE && tp_slot_fence_is_servers(s, f);
+        if (!given_up && !is_void)
+            return TP_SLOT_FENCED;
+    }
+    return TP_SLOT_READY;
+}
+
 /* --- the choice --- */
 
 /* Buffers leave the panel in the order in which they came to it. */
@@ -315,7 +341,10 @@ void tp_slots_take(struct tp_slots *s, const struct tp_slots_choice *choice, int
     struct tp_slot *t = &s->slots[choice->slot];
     bool implicit = choice->gpu && is_implicit(s, t) && tp_slot_panel(s, t) != TP_PANEL_FREE;
     *out = (struct tp_slots_taken){
-        .slot = (unsigned)choice->slot, .implicit = implicit, .unsafe = choice->unsafe};
+        .slot = (unsigned)choice->slot,
+        .implicit = implicit,
+        .unsafe = choice->unsafe,
+        .ready_ns = t->ready_ns};
     s->counts.unsafe += choice->unsafe;
     if (choice->gpu && !implicit && !poll_fences(s, t)) {
         for (unsigned i = 0; i < t->n_fences; i++)

@@ -170,7 +170,9 @@ static void pass(unsigned slot, int number)
 
 static enum tp_slot_state state(unsigned slot)
 {
-    return tp_slots_look(w.s, slot, w.now);
+    enum tp_slot_state looked = tp_slots_look(w.s, slot, w.now);
+    assert_int_equal(tp_slots_glance(w.s, slot, w.now), looked);
+    return looked;
 }
 
 /* --- settled at the start --- */
