@@ -10,8 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buf.h"
-
 #define MAGIC UINT64_C(0x31474e5252505454) /* "TTPRRNG1" */
 #define WORDS 48u                  /* of an entry: its sequence, its kind, its values */
 #define VALUES (WORDS - 2u)
@@ -194,13 +192,13 @@ int tp_ring_create(enum tp_ring_producer producer, const char *label, struct tp_
     if (ftruncate(fd, sizeof(struct shared)) == 0)
         p = mmap(NULL, sizeof(struct shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     int r = p == MAP_FAILED ? -errno : seal(fd);
-    if (r < 0) {
+    struct tp_ring *ring = r < 0 ? NULL : calloc(1, sizeof *ring); /* in a game, which goes on */
+    if (!ring) {
         if (p != MAP_FAILED)
             munmap(p, sizeof(struct shared));
         close(fd);
-        return r;
+        return r < 0 ? r : -ENOMEM;
     }
-    struct tp_ring *ring = tp_calloc(1, sizeof *ring);
     struct shared *s = p;
     char bytes[TP_RING_NAME] = {0};
     *ring = (struct tp_ring){.fd = fd, .shared = s};
@@ -292,11 +290,11 @@ int tp_ring_open(int fd, struct tp_ring_view **out)
         s->entry_words != WORDS || s->n_gauges != TP_GAUGES ||
         s->entries_offset != offsetof(struct shared, entries))
         r = -ENOTSUP;
-    if (r < 0) {
+    struct tp_ring_view *v = r < 0 ? NULL : calloc(1, sizeof *v);
+    if (!v) {
         munmap((void *)s, sizeof *s);
-        return r;
+        return r < 0 ? r : -ENOMEM;
     }
-    struct tp_ring_view *v = tp_calloc(1, sizeof *v);
     v->shared = s;
     memcpy(v->name, s->name, sizeof v->name);
     v->name[sizeof v->name - 1] = '\0';

@@ -113,7 +113,7 @@ void tp_ring_destroy(struct tp_ring *r);
 struct tp_ring_view;
 
 /* Borrows the descriptor. From here on: what is in the ring, the oldest first. -EBADMSG: it is no
- * ring, or its writer could take it away; -ENOTSUP: of another version. */
+ * ring, or its writer could take it away; -ENOTSUP: of another version; -ENOMEM. */
 int tp_ring_open(int fd, struct tp_ring_view **out);
 /* False: there is nothing new. *lost: so many more entries were overwritten before they were read,
  * or are of no kind that is known. */
