@@ -5,12 +5,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "frames/pace/cap.h"
 
 #define BIN_NS 10000
 #define BINS 200000u /* 2 s; the last: all longer */
-#define LEFT_OUT 10u /* frames at the start, which are in no share */
-#define GAP 1000000u /* refreshes: longer is a stop, not a stay */
 
 const char *const tp_counter_names[TP_COUNTERS] = {"unsafe", "release_waits", "release_timeouts",
     "slot_waits", "notes.pending", "notes.final", "notes.lost", "notes.resynced"};
@@ -23,17 +20,12 @@ struct histogram {
     double mean, squares;
 };
 
-struct phase {
-    tp_fine least, most;
-};
-
 struct tp_metrics {
     struct histogram interval, stutter, latency, acquire_wait, gate_to_start;
     double slot, release, gate;
     uint64_t acquires, judged, on_vblank, tail;
     int64_t first_line, last_line, last_interval;
-    uint64_t last_sequence;
-    struct phase off;        /* of the cap's clock, as an outsider reads it */
+    struct tp_spacing spacing;
     struct tp_measures sums; /* but for what is divided in the end */
 };
 
@@ -114,7 +106,7 @@ void tp_metrics_reset(struct tp_metrics *m)
 
 void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f)
 {
-    if (f->number < LEFT_OUT)
+    if (f->number < TP_LEFT_OUT)
         return;
     m->acquires++;
     m->slot += (double)f->slot_wait_ns;
@@ -124,100 +116,38 @@ void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f)
     add(&m->gate_to_start, f->acquired_ns - f->gate_ns);
 }
 
-static tp_fine period_of(const struct tp_frame_record *f)
+static void count_verdict(struct tp_metrics *m, const struct tp_frame_record *f,
+    const struct tp_shown_verdict *v, int64_t interval)
 {
-    return tp_fine_of(INT64_C(1000000000000)) / f->refresh_mhz;
-}
-
-/*
- * From the last frame's refresh to the latest that the cap allows for this one, at least 1. A cap's
- * clock that is no divisor of the refresh has some phase to it, of which an outsider knows no more
- * than that all frames so far were right by it: off is how far the last frame's instant was from
- * its refresh, at least and at most.
- */
-static int64_t spacing(
-    const struct tp_metrics *m, const struct tp_frame_record *f, struct phase *off)
-{
-    tp_fine period = period_of(f);
-    off->most = 0;
-    if (f->cap_mhz == 0)
-        return 1;
-    unsigned n = tp_cap_lock(f->cap_mhz, tp_fine_ns(period));
-    if (n > 0)
-        return n;
-    tp_fine edge = period / 2 + period / 16;
-    *off = m->off;
-    if (off->most == 0) /* nothing is known */
-        *off = (struct phase){-edge, edge};
-    off->least += tp_cap_period(f->cap_mhz);
-    off->most += tp_cap_period(f->cap_mhz);
-    int64_t latest = (int64_t)((off->most + edge) / period);
-    return latest > 1 ? latest : 1;
-}
-
-/* What that frame has shown of the clock. */
-static void narrow(struct tp_metrics *m, tp_fine period, struct phase off, int64_t stay)
-{
-    tp_fine edge = period / 2 + period / 16;
-    m->off = (struct phase){0, 0};
-    if (off.most == 0)
-        return;
-    off.least -= stay * period;
-    off.most -= stay * period;
-    if (off.least > edge || off.most < -edge)
-        return; /* it was late, and begins anew */
-    off.least = off.least > -edge ? off.least : -edge;
-    off.most = off.most < edge ? off.most : edge;
-    if (off.most != 0)
-        m->off = off;
-}
-
-static void judge(
-    struct tp_metrics *m, const struct tp_frame_record *f, struct tp_shown_verdict *out)
-{
-    struct phase off = {0, 0};
-    tp_fine period = period_of(f);
-    int64_t at_most = spacing(m, f, &off), stay = (int64_t)(f->sequence - m->last_sequence);
-    uint64_t wanted = m->last_sequence + (uint64_t)at_most;
-    bool late = f->sequence > wanted;
-    *out = (struct tp_shown_verdict){
-        .judged = true, .wanted = wanted, .stay = stay, .repeats = late ? f->sequence - wanted : 0};
+    bool late = v->repeats > 0;
     m->judged++;
     m->on_vblank += !late || (int64_t)f->sequence <= f->permitted;
     m->sums.late += late;
-    m->sums.repeats += out->repeats;
-    m->sums.cadence[stay < (int64_t)TP_CADENCE ? stay : (int64_t)TP_CADENCE]++;
-    m->tail += f->line_ns - m->last_line > at_most * tp_fine_ns(period) * 12 / 10;
-    narrow(m, period, off, stay);
-}
-
-/* What a record says of a rate is to be judged: a panel that has one, and goes on. */
-static bool is_judged(const struct tp_metrics *m, const struct tp_frame_record *f)
-{
-    return !f->variable && f->refresh_mhz > 0 && f->sequence > m->last_sequence &&
-        f->sequence - m->last_sequence <= GAP;
+    m->sums.repeats += v->repeats;
+    m->sums.cadence[v->stay < (int64_t)TP_CADENCE ? v->stay : (int64_t)TP_CADENCE]++;
+    m->tail += interval > v->spacing_ns * 12 / 10;
 }
 
 void tp_metrics_shown(
     struct tp_metrics *m, const struct tp_frame_record *f, struct tp_shown_verdict *out)
 {
-    struct tp_shown_verdict verdict = {0};
+    struct tp_shown_verdict verdict;
+    int64_t interval = f->line_ns - m->last_line, change = interval - m->last_interval;
     if (m->sums.frames == 0)
         m->first_line = f->line_ns;
-    if (m->sums.frames >= LEFT_OUT) {
-        int64_t interval = f->line_ns - m->last_line, change = interval - m->last_interval;
+    tp_spacing_shown(&m->spacing, f, &verdict);
+    if (m->sums.frames >= TP_LEFT_OUT) {
         add(&m->interval, interval);
         if (m->last_interval > 0)
             add(&m->stutter, change < 0 ? -change : change);
         m->last_interval = interval;
         if (f->begin_ns != TP_NEVER)
             add(&m->latency, f->line_ns - f->begin_ns);
-        if (is_judged(m, f))
-            judge(m, f, &verdict);
+        if (verdict.judged)
+            count_verdict(m, f, &verdict, interval);
     }
     m->sums.frames++;
     m->last_line = f->line_ns;
-    m->last_sequence = f->sequence;
     if (out)
         *out = verdict;
 }

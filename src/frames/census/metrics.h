@@ -9,6 +9,7 @@
 #define TP_FRAMES_CENSUS_METRICS_H
 
 #include "frames/census/record.h"
+#include "frames/census/spacing.h"
 
 #define TP_CADENCE 16u
 #define TP_SUMMARY_FAULTS 32u
@@ -44,12 +45,6 @@ void tp_metrics_reset(struct tp_metrics *m);
 /* A frame that was presented: number, asked, acquired, gate and the waits are looked at. */
 void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f);
 
-struct tp_shown_verdict {
-    bool judged;      /* else the rest is 0 */
-    uint64_t wanted;  /* the latest refresh that the cap allows for it */
-    int64_t stay;     /* refreshes for which the frame before it stayed */
-    uint64_t repeats; /* refreshes behind wanted */
-};
 /* A frame that was shown: begin, line, sequence, permitted and the rates are looked at. out may be
  * NULL. */
 void tp_metrics_shown(
