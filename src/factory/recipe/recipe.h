@@ -21,8 +21,6 @@ struct tp_target {
 
 /* The target of this name, or NULL. */
 const struct tp_target *tp_target_find(const char *name);
-/* Target i of the table, or NULL past its end. */
-const struct tp_target *tp_target_at(size_t i);
 /* "host, linux-arm64, …", for messages. */
 const char *tp_target_names(void);
 /* What --target defaults to: android-arm64 where an NDK or a bionic sysroot is given (arguments may

@@ -89,11 +89,6 @@ const struct tp_recipe *tp_recipe_of(const struct tp_target *target)
     abort(); /* a target comes from the table */
 }
 
-const struct tp_target *tp_target_at(size_t i)
-{
-    return i < COUNT(recipes) ? &recipes[i].target : NULL;
-}
-
 const struct tp_target *tp_target_find(const char *name)
 {
     for (size_t i = 0; i < COUNT(recipes); i++) {
