@@ -1,10 +1,8 @@
-/* Any bytes as a public key, a signature and a secret key. A public key survives being written and
- * read again. */
+/* Any bytes as a public key, a signature and a secret key. */
 #include <sodium.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "factory/origin/minisign.h"
 
@@ -27,14 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct tp_minisign_signature s = {0};
     struct tp_minisign_secret *secret = NULL;
     const char *text = (const char *)data;
-    if (!tp_minisign_public_parse(text, size, "input", &key, &e)) {
-        char *again = tp_minisign_public_print(&key);
-        struct tp_minisign_public second;
-        if (tp_minisign_public_parse(again, strlen(again), "again", &second, &e) ||
-            memcmp(&key, &second, sizeof key))
-            abort();
-        free(again);
-    }
+    if (tp_minisign_public_parse(text, size, "input", &key, &e) && !e.err)
+        abort(); /* a failure without a reason */
     if (!tp_minisign_signature_parse(text, size, "input", &s, &e) && !s.trusted)
         abort();
     tp_minisign_signature_finish(&s);

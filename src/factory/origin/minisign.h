@@ -89,7 +89,4 @@ int tp_minisign_sign_file(const struct tp_minisign_secret *secret, const char *p
 int tp_minisign_verify(const struct tp_minisign_public *key, const struct tp_minisign_signature *s,
                        const char *path, const char *sig_path, struct tp_error *e);
 
-/* The text of a key's file. The caller frees. */
-char *tp_minisign_public_print(const struct tp_minisign_public *key);
-
 #endif

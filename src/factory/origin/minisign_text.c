@@ -155,14 +155,3 @@ int tp_minisign_public_load(const char *file_or_key, struct tp_minisign_public *
     tp_buf_finish(&text);
     return r;
 }
-
-char *tp_minisign_public_print(const struct tp_minisign_public *key)
-{
-    unsigned char bytes[TP_MINISIGN_PUBLIC_BYTES] = {'E', 'd'};
-    char id[TP_MINISIGN_ID_TEXT], line[128];
-    memcpy(bytes + 2, key->id, sizeof key->id);
-    memcpy(bytes + 10, key->key, sizeof key->key);
-    tp_minisign_id(key->id, id);
-    sodium_bin2base64(line, sizeof line, bytes, sizeof bytes, sodium_base64_VARIANT_ORIGINAL);
-    return tp_asprintf("%s minisign public key %s\n%s\n", untrusted, id, line);
-}
