@@ -51,11 +51,13 @@ json_t *tp_cli_inspection_json(const struct tp_cli_inspection *i)
                 i->answers[k].outcome == TP_OUTCOME_TAKES, "outcome",
                 tp_outcome_name(i->answers[k].outcome), "why", i->answers[k].why));
     char *file = tp_printable_line(i->file);
-    json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s}", "file",
-        file, "ok", i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "more", left_out(f),
+    json_t *j = json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:i, s:s, s:s, s:s, s:s, s:I, s:b,"
+                          " s:b}",
+        "file", file, "ok", i->ok, "kind", tp_kind_name(c->kind), "findings", findings, "more", left_out(f),
         "importers", importers, "patches", patch_ids(&c->facts), "min_api", min_api(c), "name",
         tp_json_text(c->meta, "name"), "driver_version", tp_json_text(c->meta, "driverVersion"),
-        "glibc", c->facts.glibc, "build_id", c->facts.build_id);
+        "glibc", c->facts.glibc, "build_id", c->facts.build_id, "page_bytes",
+        (json_int_t)(c->facts.page_bytes & INT64_MAX), "relr", c->facts.relr, "tls", c->facts.native_tls);
     free(file);
     return j;
 }
@@ -151,9 +153,15 @@ static void print_facts(const struct tp_contents *c)
             c->facts.min_api, *c->facts.min_api_why ? ": it needs " : "", c->facts.min_api_why);
     if (*c->facts.glibc)
         printf("  needs glibc %s\n", c->facts.glibc);
+    if (c->facts.page_bytes >= 1024)
+        printf("  loads with pages up to %llu KiB%s%s\n",
+            (unsigned long long)c->facts.page_bytes >> 10,
+            c->facts.relr ? "; relocations in RELR's form" : "",
+            c->facts.native_tls ? "; native thread-local storage" : "");
     json_t *ids = patch_ids(&c->facts);
     if (json_array_size(ids))
-        printf("  built by turnpike with %zu patches\n", json_array_size(ids));
+        printf("  built by turnpike with %zu patch%s\n", json_array_size(ids),
+            json_array_size(ids) == 1 ? "" : "es");
     json_decref(ids);
 }
 

@@ -36,6 +36,10 @@ check 'Linux: WinNative alone is asked' test "$(jq -c '[.importers[].name]' said
 check 'Linux: the kind' test "$(jq -r .kind said)" = linux
 check 'Linux: the patches of its note' json_holds '.patches == ["driver-label"]' said
 check 'Linux: the glibc that it needs' json_holds '.glibc == "2.34" and .min_api == 0' said
+check 'the pages that it loads with' json_holds '.page_bytes == 65536 and .relr == false and .tls == false' said
+inspect 0 "$linux"
+check 'and in words' grep -qx '  loads with pages up to 64 KiB' said
+check 'one patch is one' grep -qx '  built by turnpike with 1 patch' said
 
 inspect 1 --importer gamenative --json - "$linux"
 check 'GameNative imports it in vain' test "$(importer gamenative | jq -r '"\(.accepts) \(.outcome)"')" = \
