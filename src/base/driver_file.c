@@ -16,12 +16,6 @@ static int damaged(const char *path, const char *what, struct tp_error *e)
                    "name a driver (.so) or an archive (.zip) that holds one", "%s", what);
 }
 
-static const char *base_name(const char *name)
-{
-    const char *slash = strrchr(name, '/');
-    return slash ? slash + 1 : name;
-}
-
 static int read_entry(zip_t *zip, zip_uint64_t index, size_t max, struct tp_buf *out)
 {
     tp_buf_clear(out);
@@ -45,7 +39,7 @@ static char *library_name(zip_t *zip, zip_int64_t n)
     struct tp_buf text = {0};
     for (zip_int64_t i = 0; i < n && !name; i++) {
         const char *entry = zip_get_name(zip, (zip_uint64_t)i, 0);
-        if (!entry || strcmp(base_name(entry), "meta.json") != 0 ||
+        if (!entry || strcmp(tp_base_name(entry), "meta.json") != 0 ||
             read_entry(zip, (zip_uint64_t)i, MAX_META, &text))
             continue;
         json_t *meta = json_loadb(tp_buf_str(&text), text.len, 0, NULL);
@@ -91,7 +85,7 @@ static int read_archive(const char *path, const struct tp_buf *file, struct tp_b
     char *library = n <= MAX_ENTRIES ? library_name(zip, n) : NULL;
     for (zip_int64_t i = 0; i < n && n <= MAX_ENTRIES; i++) {
         const char *entry = zip_get_name(zip, (zip_uint64_t)i, 0);
-        if (!entry || (library ? strcmp(base_name(entry), library) != 0 : !is_library(entry)))
+        if (!entry || (library ? strcmp(tp_base_name(entry), library) != 0 : !is_library(entry)))
             continue;
         several = several || found >= 0;
         found = i;
@@ -145,7 +139,7 @@ int tp_driver_read_meta(const char *path, struct tp_buf *out, struct tp_error *e
         r = open_archive(path, &file, &zip, e);
     for (zip_int64_t i = 0; !r && i < zip_get_num_entries(zip, 0); i++) {
         const char *entry = zip_get_name(zip, (zip_uint64_t)i, 0);
-        if (!entry || strcmp(base_name(entry), "meta.json") != 0)
+        if (!entry || strcmp(tp_base_name(entry), "meta.json") != 0)
             continue;
         if (found >= 0)
             r = damaged(path, "the archive has several meta.json", e);

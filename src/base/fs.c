@@ -407,6 +407,12 @@ char *tp_absolute(const char *path)
     return joined;
 }
 
+const char *tp_base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 char *tp_relative(const char *path, const char *from)
 {
     size_t common = 0, i = 0;

@@ -63,6 +63,8 @@ char *tp_join(const char *a, const char *b);
 /* The absolute form of a path, links not resolved. As it is where the current folder is gone.
  * Caller frees. */
 char *tp_absolute(const char *path);
+/* What follows a path's last '/', in it: "c" of "a/b/c", all of it where there is none. */
+const char *tp_base_name(const char *path);
 /* `path` as seen from the folder `from` (both absolute): "../x/y". Caller frees. */
 char *tp_relative(const char *path, const char *from);
 

@@ -10,10 +10,9 @@
 char *tp_part_path(const char *in_build, struct tp_error *e)
 {
     char *self = tp_program_dir();
-    const char *name = strrchr(in_build, '/');
     char *built = tp_join(self ? self : ".", in_build);
     char *installed =
-        tp_asprintf("%s/%s/%s", self ? self : ".", TP_PARTS_DIR, name ? name + 1 : in_build);
+        tp_asprintf("%s/%s/%s", self ? self : ".", TP_PARTS_DIR, tp_base_name(in_build));
     char *found = tp_is_file(built) ? built : tp_is_file(installed) ? installed : NULL;
     if (!found)
         tp_fail(e, TP_STATUS_MISSING, -ENOENT, built,

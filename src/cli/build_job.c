@@ -315,8 +315,7 @@ static int prove(struct job *j, struct driver *d, struct tp_error *e)
     say(j, tp_buf_str(&text));
     tp_buf_finish(&text);
     /* the place of our work folder is of no use to a reader */
-    const char *slash = strrchr(d->package.path, '/');
-    json_object_set_new(d->proof, "file", json_string(slash ? slash + 1 : d->package.path));
+    json_object_set_new(d->proof, "file", json_string(tp_base_name(d->package.path)));
     if (ok)
         return 0;
     log_proof(j, d);
@@ -361,11 +360,10 @@ static json_t *summary_json(const struct job *j, bool published)
     for (int i = 0; i < j->n; i++) {
         const struct driver *d = &j->drivers[i];
         char variant[2] = {d->variant, 0};
-        const char *slash = strrchr(d->package.path, '/');
         if (published)
             json_array_append_new(
                 archives, json_pack("{s:s, s:s, s:s, s:s, s:s}", "path",
-                                    slash ? slash + 1 : d->package.path, "variant", variant,
+                                    tp_base_name(d->package.path), "variant", variant,
                                     "sha256", d->package.sha256, "driver_sha256",
                                     d->package.driver_sha256, "driver_version", d->version));
         if (d->patches)
@@ -402,8 +400,7 @@ static void tell_failed_proof(const struct job *j)
 /* From the work folder to where the user wants it. */
 static int publish(const struct job *j, char **path, struct tp_error *e)
 {
-    const char *slash = strrchr(*path, '/');
-    char *to = tp_join(j->out, slash ? slash + 1 : *path);
+    char *to = tp_join(j->out, tp_base_name(*path));
     int r = rename(*path, to) < 0 ? tp_fail_errno(e, errno, to, "cannot be put in place") : 0;
     if (r) {
         free(to);
@@ -417,8 +414,7 @@ static int publish(const struct job *j, char **path, struct tp_error *e)
 /* An earlier build's: it is none of the archive that takes its place. */
 static void forget_signature(const struct job *j, const struct driver *d)
 {
-    const char *slash = strrchr(d->package.path, '/');
-    char *old = tp_asprintf("%s/%s.minisig", j->out, slash ? slash + 1 : d->package.path);
+    char *old = tp_asprintf("%s/%s.minisig", j->out, tp_base_name(d->package.path));
     unlink(old);
     free(old);
 }

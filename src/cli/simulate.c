@@ -234,7 +234,7 @@ static bool is_one_file(const char *a, const char *b)
     if (strcmp(a, b) == 0 || tp_is_same_file(a, b))
         return true;
     const char *x = strrchr(a, '/'), *y = strrchr(b, '/');
-    if (strcmp(x ? x + 1 : a, y ? y + 1 : b) != 0)
+    if (strcmp(tp_base_name(a), tp_base_name(b)) != 0)
         return false;
     char *in_a = x ? tp_asprintf("%.*s/", (int)(x - a), a) : tp_strdup(".");
     char *in_b = y ? tp_asprintf("%.*s/", (int)(y - b), b) : tp_strdup(".");

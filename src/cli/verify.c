@@ -30,8 +30,7 @@ static int say(const char *file, const struct tp_minisign_signature *s, struct t
     char *comment = tp_printable_line(spaced), *shown = tp_printable_line(file);
     printf("%s is as it was signed\n  by the key %s%s\n  comment: %s\n", shown, id,
            s->hashed ? "" : " (in minisign's older form)", comment);
-    const char *slash = strrchr(file, '/');
-    char *now = tp_printable_line(slash ? slash + 1 : file);
+    char *now = tp_printable_line(tp_base_name(file));
     if (name && strcmp(name, now)) {
         char *old = tp_printable_line(name);
         fprintf(stderr, "turnpike verify: note: it was signed under the name %s; is it the version that "

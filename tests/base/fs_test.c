@@ -372,6 +372,16 @@ static void relative_paths_lead_from_one_folder_to_another(void **state)
     }
 }
 
+static void a_base_name_is_what_follows_the_last_slash(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {
+        {"a/b/c.so", "c.so"}, {"/c", "c"}, {"c", "c"}, {"", ""}, {"a/", ""}, {"./-c", "-c"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(tp_base_name(rows[i][0]), rows[i][1]);
+}
+
 /* FIPS 180-2, appendix B, and the empty message. */
 static void hashes_are_those_of_the_standard(void **state)
 {
@@ -532,6 +542,7 @@ int main(int argc, char **argv)
         in_folder(paths_are_joined),
         in_folder(absolute_paths_have_no_dots),
         in_folder(relative_paths_lead_from_one_folder_to_another),
+        in_folder(a_base_name_is_what_follows_the_last_slash),
         in_folder(hashes_are_those_of_the_standard),
         in_folder(data_is_never_taken_from_the_current_folder),
         in_folder(data_is_looked_for_beside_the_program_then_where_it_is_installed),

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fs.h"
 
 enum tp_language tp_language_of(const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
+    const char *base = tp_base_name(path);
     if (!strcmp(base, "meson.build") || !strcmp(base, "meson_options.txt") ||
         !strcmp(base, "meson.options"))
         return TP_LANG_MESON;

@@ -616,8 +616,7 @@ static void hash_patch(struct tp_patch *p, const char *text, size_t len)
 int tp_patch_parse(const char *text, size_t len, const char *file, const char *dir,
                    struct tp_patch *patch, struct tp_error *e)
 {
-    const char *slash = strrchr(file, '/');
-    *patch = (struct tp_patch){.file = tp_strdup(slash ? slash + 1 : file),
+    *patch = (struct tp_patch){.file = tp_strdup(tp_base_name(file)),
                                .variants = ALL_VARIANTS,
                                .targets = ALL_TARGETS};
     struct reader r = {.file = file, .dir = dir, .e = e};

@@ -48,7 +48,6 @@ int tp_inspect_file(const char *path, int api, struct tp_inspection *out, struct
 {
     *out = (struct tp_inspection){0};
     struct tp_error failed = {0};
-    const char *slash = strrchr(path, '/');
     int r = tp_read_file(path, TP_INSPECT_MAX_ELF_BYTES, &out->bytes, &failed);
     if (r == -EFBIG)
         return too_large(TP_INSPECT_MAX_ELF_BYTES, out);
@@ -57,7 +56,7 @@ int tp_inspect_file(const char *path, int api, struct tp_inspection *out, struct
     const char *bytes = tp_buf_str(&out->bytes);
     if (!is_elf(bytes, out->bytes.len) && out->bytes.len > TP_INSPECT_MAX_ZIP_BYTES)
         return too_large(TP_INSPECT_MAX_ZIP_BYTES, out);
-    tp_inspect_memory(bytes, out->bytes.len, slash ? slash + 1 : path, api, out);
+    tp_inspect_memory(bytes, out->bytes.len, tp_base_name(path), api, out);
     return 0;
 }
 

@@ -58,8 +58,7 @@ int tp_minisign_sign(const struct tp_minisign_secret *secret, const char *path, 
     memcpy(bytes + 2, secret->id, sizeof secret->id);
     crypto_sign_detached(bytes + 10, NULL, hash, sizeof hash, secret->key);
 
-    const char *slash = strrchr(path, '/');
-    char *name = tp_printable_line(slash ? slash + 1 : path);
+    char *name = tp_printable_line(tp_base_name(path));
     char *trusted = tp_asprintf("timestamp:%lld\tfile:%s\thashed", (long long)seconds, name);
     struct tp_buf bound = {0};
     bind_comment(bytes + 10, trusted, &bound);

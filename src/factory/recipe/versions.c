@@ -84,22 +84,16 @@ static int hash_libraries(const struct tp_tools *t, struct tp_ingredients *all, 
     return r;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* The machine file as it would be with tree, build folder and sysroot at the root of the disk, and
  * without a launcher: what is left is the same on every machine. */
 static char *portable_machine_file(const struct tp_build_request *req, const struct tp_tools *t)
 {
     struct tp_tools bare = *t;
     char sysroot[] = "/sysroot";
-    bare.cc = (char *)base_name(t->cc);
-    bare.cxx = (char *)base_name(t->cxx);
-    bare.ar = (char *)base_name(t->ar);
-    bare.strip = (char *)base_name(t->strip);
+    bare.cc = (char *)tp_base_name(t->cc);
+    bare.cxx = (char *)tp_base_name(t->cxx);
+    bare.ar = (char *)tp_base_name(t->ar);
+    bare.strip = (char *)tp_base_name(t->strip);
     bare.sysroot = t->sysroot ? sysroot : NULL;
     bare.launcher = NULL;
     bool compat = !strcmp(req->target->name, "host-android");

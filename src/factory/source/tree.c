@@ -42,7 +42,7 @@ char *tp_tree_find(const char *dir, const char *name, struct tp_error *e)
             found = path;
         } else {
             tp_fail(e, TP_STATUS_INPUT, -EINVAL, name, "give one Mesa tree only",
-                "holds two Mesa trees, '%s' and '%s'", strrchr(found, '/') + 1, it->d_name);
+                "holds two Mesa trees, '%s' and '%s'", tp_base_name(found), it->d_name);
             free(path);
             free(found);
             closedir(d);
