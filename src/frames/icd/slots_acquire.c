@@ -65,13 +65,15 @@ static bool plan(struct tp_acquire *a, const struct tp_slots_choice *c, int64_t 
     a->grids = grids;
     if (a->plans > 0 && a->plan.start_ns > now_ns)
         return true;
-    if (a->plans == PLANS)
-        return false;
     tp_gate_plan(a->gate, a->begun_ns, now_ns, c->release_ns, c->gpu, &p);
-    if (a->plans == 0 || p.start_ns > a->plan.start_ns + WORTH_NS)
-        a->plan = p;
+    bool later = a->plans < PLANS && p.start_ns > a->plan.start_ns + WORTH_NS;
+    if (a->plans > 0 && !later) { /* now, and for the latch that is seen now */
+        p.start_ns = a->plan.start_ns;
+        p.grid_ns = a->plan.grid_ns;
+    }
+    a->plan = p;
     a->plans++;
-    return a->plan.start_ns > now_ns;
+    return p.start_ns > now_ns;
 }
 
 enum tp_acquire_end tp_acquire_step(

@@ -467,6 +467,27 @@ static void a_switch_of_the_rate_moves_a_slow_caps_frame_by_refreshes_at_most(vo
     }
 }
 
+/* A stall of the GPU's while the CPU is ahead, twice: what follows it keeps its distance. */
+static void a_hitch_leaves_no_short_frame_behind_it(void **data)
+{
+    (void)data;
+    static const int64_t stalls_ms[] = {40, 60, 80};
+    static struct tp_world_cost costs[300];
+    for (unsigned i = 0; i < 3 * 3 * 2; i++) {
+        struct tp_world_config c = config(costs, 900);
+        c.n_costs = 300;
+        for (unsigned k = 0; k < 300; k++)
+            costs[k] = (struct tp_world_cost){.cpu_ns = 3 * MS, .gpu_ns = 5 * MS};
+        costs[150].gpu_ns = stalls_ms[i % 3] * MS;
+        c.gate = (struct tp_gate_settings){TP_GATE_CAP, 30000};
+        c.run_ahead = i / 3 % 3;
+        c.late_guest = i / 9;
+        go(&c);
+        assert_int_equal(result.cadence[1], 0);
+        assert_in_range(result.cadence[2], result.frames - 10 - 3, result.frames - 10);
+    }
+}
+
 static void equal_seeds_are_equal_runs(void **data)
 {
     (void)data;
@@ -842,6 +863,7 @@ int main(void)
         cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
         cmocka_unit_test(whoever_is_killed_at_any_event_nothing_tears_or_hangs),
         cmocka_unit_test(a_switch_of_the_rate_moves_a_slow_caps_frame_by_refreshes_at_most),
+        cmocka_unit_test(a_hitch_leaves_no_short_frame_behind_it),
         cmocka_unit_test(equal_seeds_are_equal_runs),
         cmocka_unit_test(without_fences_it_tears_at_60_and_not_at_30),
         cmocka_unit_test(waiting_after_booking_eats_the_period),
