@@ -107,59 +107,44 @@ json_t *tp_summary_json(const struct tp_summary *s)
 /* --- from a capture --- */
 
 struct reading {
-    struct tp_summary *out;
-    struct tp_metrics *metrics;
+    struct tp_figures *figures;
     unsigned guest;
 };
 
 static void on_frame(void *data, const struct tp_frame_record *f)
 {
     struct reading *r = data;
-    if (f->guest != r->guest)
-        return;
-    r->out->has_guest |= f->acquired_ns != TP_NEVER;
-    tp_metrics_frame(r->metrics, f);
+    if (r->guest == TP_FIGURES_MAIN || f->guest == r->guest)
+        tp_figures_frame(r->figures, f);
 }
 
 static void on_refresh(void *data, const struct tp_refresh_record *f)
 {
-    struct reading *r = data;
-    r->out->has_tears = true;
-    tp_metrics_refresh(r->metrics, f);
+    tp_figures_refresh(((struct reading *)data)->figures, f);
 }
 
-static void on_fault(struct tp_summary *s, const char *name, uint64_t value)
+static void on_setting(void *data, int64_t at_ns, const char *name, const char *value)
 {
-    unsigned i = 0;
-    while (i < s->n_faults && strcmp(s->faults[i].name, name) != 0)
-        i++;
-    if (i == TP_SUMMARY_FAULTS || strlen(name) >= sizeof s->faults[i].name)
-        return;
-    if (i == s->n_faults)
-        strcpy(s->faults[s->n_faults++].name, name);
-    s->faults[i].injected = value;
+    (void)at_ns;
+    tp_figures_setting(((struct reading *)data)->figures, name, value);
 }
 
 static void on_count(void *data, const char *name, uint64_t value)
 {
-    struct tp_summary *s = ((struct reading *)data)->out;
-    for (unsigned i = 0; i < TP_COUNTERS; i++)
-        if (strcmp(name, tp_counter_names[i]) == 0)
-            s->counts[i] = value;
-    s->has_counts = true;
-    if (strncmp(name, TP_COUNT_FAULT, strlen(TP_COUNT_FAULT)) == 0)
-        on_fault(s, name + strlen(TP_COUNT_FAULT), value);
+    tp_figures_count(((struct reading *)data)->figures, name, value);
 }
 
 int tp_summary_read(const char *path, unsigned guest, struct tp_summary *out,
     struct tp_capture_found *found, struct tp_error *e)
 {
-    struct reading r = {.out = out, .metrics = tp_metrics_create(), .guest = guest};
-    struct tp_capture_sink sink = {
-        .frame = on_frame, .refresh = on_refresh, .count = on_count, .data = &r};
-    *out = (struct tp_summary){0};
+    struct reading r = {.figures = tp_figures_create(), .guest = guest};
+    struct tp_capture_sink sink = {.setting = on_setting,
+        .frame = on_frame,
+        .refresh = on_refresh,
+        .count = on_count,
+        .data = &r};
     int err = tp_capture_read(path, &sink, found, e);
-    tp_metrics_get(r.metrics, &out->measures);
-    tp_metrics_destroy(r.metrics);
+    tp_figures_get(r.figures, guest, out);
+    tp_figures_destroy(r.figures);
     return err;
 }

@@ -11,6 +11,7 @@
 #include "frames/census/metrics.h"
 
 #define TP_FIGURES_GUESTS 16u      /* that are followed at the same time */
+#define TP_SETTING_WATCHED "watched" /* "off": nobody looked for tears */
 #define TP_FIGURES_MAIN UINT32_MAX /* in a guest's place: the one that has the figures */
 
 struct tp_figures;
@@ -22,7 +23,8 @@ void tp_figures_destroy(struct tp_figures *f);
 /* Records, in the order in which a capture has them. */
 void tp_figures_frame(struct tp_figures *f, const struct tp_frame_record *r);
 void tp_figures_refresh(struct tp_figures *f, const struct tp_refresh_record *r);
-/* As captures name what is counted. */
+/* As captures name settings, and what is counted. */
+void tp_figures_setting(struct tp_figures *f, const char *name, const char *value);
 void tp_figures_count(struct tp_figures *f, const char *name, uint64_t value);
 
 /* The guest that has the figures now. */

@@ -29,6 +29,8 @@ struct tp_join;
 struct tp_join_sink {
     /* A ring was added: its frames will be this guest's. name: printable UTF-8. */
     void (*guest)(void *data, unsigned guest, const char *name, uint32_t pid);
+    /* Its ring has gone, and its last frame was told. */
+    void (*gone)(void *data, unsigned guest);
     void (*frame)(void *data, const struct tp_frame_record *f);
     void (*refresh)(void *data, const struct tp_refresh_record *r);
     /* From now on it is so, says this guest; or TP_JOIN_SCREEN. */
