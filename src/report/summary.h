@@ -11,9 +11,6 @@
 /* With "turnpike" and "schema"; what is not known is null. The caller owns it. */
 json_t *tp_summary_json(const struct tp_summary *s);
 
-/* A count by its name in captures: one of tp_counter_names, or a fault. Others are passed over. */
-void tp_summary_count(struct tp_summary *s, const char *name, uint64_t value);
-
 /* What a guest's records in this capture come to; TP_FIGURES_MAIN: of the one that play and report
  * tell of. found says whether that is all of it. Errors: as
  * tp_capture_read. */

@@ -103,15 +103,19 @@ static void count_fault(struct tp_summary *s, const char *name, uint64_t value)
     s->faults[i].injected = value;
 }
 
-void tp_figures_count(struct tp_figures *f, const char *name, uint64_t value)
+void tp_summary_count(struct tp_summary *s, const char *name, uint64_t value)
 {
-    struct tp_summary *s = &f->sums;
     for (unsigned i = 0; i < TP_COUNTERS; i++)
         if (strcmp(name, tp_counter_names[i]) == 0)
             s->counts[i] = value;
     s->has_counts = true;
     if (strncmp(name, TP_COUNT_FAULT, strlen(TP_COUNT_FAULT)) == 0)
         count_fault(s, name + strlen(TP_COUNT_FAULT), value);
+}
+
+void tp_figures_count(struct tp_figures *f, const char *name, uint64_t value)
+{
+    tp_summary_count(&f->sums, name, value);
 }
 
 unsigned tp_figures_guest(const struct tp_figures *f)

@@ -14,6 +14,9 @@
 #define TP_SETTING_WATCHED "watched" /* "off": nobody looked for tears */
 #define TP_FIGURES_MAIN UINT32_MAX /* in a guest's place: the one that has the figures */
 
+/* A count by its name in captures: one of tp_counter_names, or a fault. Others are passed over. */
+void tp_summary_count(struct tp_summary *s, const char *name, uint64_t value);
+
 struct tp_figures;
 
 struct tp_figures *tp_figures_create(void);
