@@ -162,13 +162,25 @@ static size_t utf8_length(const unsigned char *s)
     return n;
 }
 
+/* Characters of UTF-8 that end a line, or turn the direction in which a terminal shows what follows:
+ * U+061C, U+200E and U+200F, U+2028 to U+202E, U+2066 to U+2069. */
+static bool misleads(const unsigned char *s, size_t n)
+{
+    if (n == 2)
+        return s[0] == 0xd8 && s[1] == 0x9c;
+    if (n != 3 || s[0] != 0xe2)
+        return false;
+    return s[1] == 0x80 ? s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae)
+                        : s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9;
+}
+
 static char *printable(const char *text, bool lines)
 {
     struct tp_buf out = {0};
     for (const unsigned char *s = (const unsigned char *)(text ? text : ""); *s;) {
         size_t n = utf8_length(s);
         bool control = (*s < ' ' && !(lines && *s == '\n')) || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
-        if (n && !control)
+        if (n && !control && !misleads(s, n))
             tp_buf_add(&out, s, n);
         else
             for (size_t i = 0; i < (n ? n : 1); i++)

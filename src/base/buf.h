@@ -32,8 +32,8 @@ char *tp_strdup(const char *s);
 char *tp_strndup(const char *s, size_t n);
 char *tp_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* The text, fit for a terminal and for JSON: a control character other than a line's end, and what is
- * no UTF-8, as "\\x1b". NULL: an empty text. Caller frees. */
+/* The text, fit for a terminal and for JSON: a control character other than a line's end, one that
+ * turns the direction of writing, and what is no UTF-8, as "\\x1b". NULL: an empty text. Caller frees. */
 char *tp_printable(const char *text);
 /* The same with line ends as \x0a too: for what must not begin a line, as names out of a file. */
 char *tp_printable_line(const char *text);

@@ -40,7 +40,13 @@ static const char *remedy(int err)
     case ENOENT:
     case ENOTDIR:
     case EEXIST:
+    case ELOOP:
+    case ENAMETOOLONG:
         return "check the path";
+    case EISDIR:
+        return "name a file, or move the folder of that name away";
+    case EIO:
+        return "try again; where that fails too, look at the disk (dmesg)";
     case EMFILE:
     case ENFILE:
         return "raise the limit on open files (ulimit -n)";

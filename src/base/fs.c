@@ -55,7 +55,7 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
     if (fd < 0)
         return fd;
     if (size > max_bytes)
-        r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, NULL,
+        r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, "check that it is the file that is meant",
                     "has %llu bytes, more than the %zu that such a file may have",
                     (unsigned long long)size, max_bytes);
     char chunk[65536];
@@ -68,7 +68,8 @@ int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct 
         if (n <= 0)
             break;
         if (out->len + (size_t)n > max_bytes)
-            r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, NULL, "grew beyond %zu bytes", max_bytes);
+            r = tp_fail(e, TP_STATUS_INPUT, -EFBIG, path, "check that it is the file that is meant",
+                        "grew beyond %zu bytes", max_bytes);
         else
             tp_buf_add(out, chunk, (size_t)n);
     }

@@ -95,6 +95,10 @@ static void what_is_printable_has_no_control_characters_and_is_utf8(void **state
         {"\xc3", "\\xc3"},                 {"\xc2\x9b" "2J", "\\xc2\\x9b2J"},
         {"\xed\xa0\x80", "\\xed\\xa0\\x80"}, {"\xc0\x80", "\\xc0\\x80"},
         {"\x7f\t\r", "\\x7f\\x09\\x0d"},    {NULL, ""},
+        /* Right-to-left override and isolate, Arabic letter mark, line separator; what is beside them. */
+        {"\u202egnp", "\\xe2\\x80\\xaegnp"},  {"\u2066a", "\\xe2\\x81\\xa6a"},
+        {"\u061c", "\\xd8\\x9c"},           {"\u2028", "\\xe2\\x80\\xa8"},
+        {"\u200d\u2027\u202f\u2065\u206a\u061b", "\u200d\u2027\u202f\u2065\u206a\u061b"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *got = tp_printable(cases[i].text);
