@@ -99,6 +99,12 @@ check 'the report beside the text' json_holds .ok report.json
 head -c 2000 /dev/zero >zeros.zip
 inspect 1 zeros.zip
 check 'no zip at all' grep -q 'kind-unknown' said
+cp android.zip $'\u202egpj.zip'
+inspect 0 $'\u202egpj.zip'
+check 'no name turns the direction of a line' test -z "$(grep -aF $'\u202e' said)"
+inspect 2 /proc/self/mem
+check 'a file that cannot be read: what to do' grep -q 'what to do' err
+inspect 2 /dev/zero
 if [[ -e /dev/full ]]; then
     "$TURNPIKE" inspect android.zip >/dev/full 2>err
     check 'a full standard output: exit status 1' test $? -eq 1

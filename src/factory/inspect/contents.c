@@ -377,7 +377,6 @@ void tp_contents_read_library(struct tp_contents *c, const void *data, size_t le
     c->platform = c->driver->abi == TP_ABI_GLIBC ? TP_PLATFORM_LINUX : TP_PLATFORM_ANDROID;
     struct tp_elf_ask elf = {
         .platform = c->platform,
-        .machine = c->platform == TP_PLATFORM_LINUX ? c->driver->machine : 0,
         .min_api = ask->api,
         .phone = ask->api > 0,
     };

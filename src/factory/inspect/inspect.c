@@ -52,7 +52,8 @@ int tp_inspect_file(const char *path, int api, struct tp_inspection *out, struct
     if (r == -EFBIG)
         return too_large(TP_INSPECT_MAX_ELF_BYTES, out);
     if (r)
-        return tp_fail(e, failed.status, r, failed.where, failed.todo, "%s", failed.what);
+        return tp_fail(e, failed.status == TP_STATUS_MISSING ? failed.status : TP_STATUS_INPUT, r,
+            failed.where, failed.todo, "%s", failed.what);
     const char *bytes = tp_buf_str(&out->bytes);
     if (!is_elf(bytes, out->bytes.len) && out->bytes.len > TP_INSPECT_MAX_ZIP_BYTES)
         return too_large(TP_INSPECT_MAX_ZIP_BYTES, out);

@@ -91,13 +91,26 @@ static bool is_plausible(const struct tp_zip_view *z, const struct end *e)
         (!e->entries || begins_with_entry(z, e->records_at - e->size, e->records_at));
 }
 
+/* Where records at the end may begin that can have a comment of any length behind them. */
+static uint64_t first_end(const struct tp_zip_view *z)
+{
+    uint64_t last = z->len - ZIP_END_BYTES;
+    return last > UINT16_MAX ? last - UINT16_MAX : 0;
+}
+
+/* Records at the end that have a directory in front of them, from the file's end backwards. */
+struct ends {
+    struct end *list;
+    size_t n, cap;
+};
+
 /* From the file's end backwards, as readers do; the record that fits best. */
-static bool find_end(const struct tp_zip_view *z, struct end *best, struct tp_findings *f)
+static bool find_end(const struct tp_zip_view *z, struct end *best, struct ends *plausible)
 {
     if (z->len < ZIP_END_BYTES)
         return false;
-    uint64_t last = z->len - ZIP_END_BYTES, first = last > UINT16_MAX ? last - UINT16_MAX : 0;
-    int found = 0, plausible = 0;
+    uint64_t last = z->len - ZIP_END_BYTES, first = first_end(z);
+    int found = 0;
     for (uint64_t at = last + 1; at-- > first;) {
         const uint8_t *p = memrchr(z->bytes + first, 'P', at - first + 1);
         if (!p)
@@ -107,14 +120,44 @@ static bool find_end(const struct tp_zip_view *z, struct end *best, struct tp_fi
         if (!read_end(z, at, &e))
             continue;
         bool fits = is_plausible(z, &e);
-        if (!found++ || (fits && !plausible))
+        if (!found++ || (fits && !plausible->n))
             *best = e;
-        plausible += fits;
+        if (fits)
+            TP_PUSH(plausible->list, plausible->n, plausible->cap) = e;
     }
-    if (plausible > 1)
-        tp_findings_add(f, TP_RULE_ZIP_TWO_ENDS, NULL, NULL,
-            "%d records in it claim to be its end, each with a directory of its own", plausible);
     return found > 0;
+}
+
+/* Several records claim to be the end. One within an entry's packed bytes is the entry's affair, which
+ * is a zip itself, unless its comment reaches to the file's end, as some readers want it to. */
+static void check_ends(
+    const struct tp_zip_view *z, const struct ends *plausible, struct tp_findings *f)
+{
+    if (plausible->n < 2)
+        return;
+    /* Over the bytes from `from` on: how many entries begin less how many end there. */
+    uint64_t from = first_end(z), n = z->len - from + 1;
+    int *turns = tp_calloc(n, sizeof *turns), inside = 0;
+    for (size_t i = 0; i < z->n; i++) {
+        const struct tp_zip_entry *e = &z->entries[i];
+        uint64_t begin = e->data ? (uint64_t)(e->data - z->bytes) : 0, end = begin + e->packed_bytes;
+        if (!e->data || end <= from)
+            continue;
+        turns[begin > from ? begin - from : 0]++;
+        turns[end - from]--;
+    }
+    size_t own = 0, k = plausible->n;
+    for (uint64_t i = 0; i < n; i++) {
+        inside += turns[i];
+        if (k && plausible->list[k - 1].at == from + i) {
+            own += !inside || plausible->list[k - 1].exact;
+            k--;
+        }
+    }
+    free(turns);
+    if (own > 1)
+        tp_findings_add(f, TP_RULE_ZIP_TWO_ENDS, NULL, NULL,
+            "%zu records in it claim to be its end, each with a directory of its own", own);
 }
 
 /* The values that stand as 32 ones in an entry of the directory are in its extra field 1. */
@@ -197,10 +240,10 @@ static void read_directory(struct tp_zip_view *z, const struct end *end, struct 
             "its directory has %zu entries and says %llu", z->n, (unsigned long long)end->entries);
 }
 
-static void read_zip(struct tp_zip_view *z, struct tp_findings *f)
+static void read_zip(struct tp_zip_view *z, struct ends *plausible, struct tp_findings *f)
 {
     struct end end = {0};
-    if (!find_end(z, &end, f)) {
+    if (!find_end(z, &end, plausible)) {
         tp_findings_add(f, TP_RULE_ZIP_TRUNCATED, NULL, NULL,
             "its end is missing: %zu bytes without a directory", z->len);
         return;
@@ -224,6 +267,7 @@ static void read_zip(struct tp_zip_view *z, struct tp_findings *f)
     read_directory(z, &end, f);
     zip_read_locals(z, f);
     zip_check_layout(z, f);
+    check_ends(z, plausible, f);
 }
 
 void tp_zip_view_open(
@@ -233,7 +277,9 @@ void tp_zip_view_open(
     z->bytes = bytes;
     z->len = len;
     z->work_bytes = ZIP_WORK_BYTES;
-    read_zip(z, f);
+    struct ends plausible = {0};
+    read_zip(z, &plausible, f);
+    free(plausible.list);
     *out = z;
 }
 

@@ -386,6 +386,33 @@ static void two_ends_are_named(void **state)
     tp_buf_finish(&bytes);
 }
 
+/* Its end is another one only where readers could take it for the outer one's. */
+static void a_zip_in_a_zip_has_an_end_of_its_own(void **state)
+{
+    (void)state;
+    struct archive a = archive_android(), outer = archive_android();
+    struct tp_buf inner = archive_write(&a), bytes;
+    nested(&outer);
+    outer.entries[0].data = inner.data;
+    outer.entries[0].len = inner.len;
+    struct tp_inspection found;
+    inspect(&outer, 0, &bytes, &found);
+    print_all(&found.findings);
+    assert_int_equal(found.findings.n, 1);
+    assert_true(tp_findings_has(&found.findings, TP_RULE_KIND_NESTED));
+    tp_inspection_finish(&found);
+    char *end = memmem(bytes.data, bytes.len, "PK\5\6", 4);
+    size_t comment = bytes.len - (size_t)(end - bytes.data) - ZIP_END_BYTES;
+    end[20] = (char)comment;
+    end[21] = (char)(comment >> 8);
+    found = (struct tp_inspection){0};
+    tp_inspect_memory(bytes.data, bytes.len, "a.zip", 0, &found);
+    assert_true(tp_findings_has(&found.findings, TP_RULE_ZIP_TWO_ENDS));
+    tp_inspection_finish(&found);
+    tp_buf_finish(&bytes);
+    tp_buf_finish(&inner);
+}
+
 static void linux_archives_are_held_against_their_own_rules(void **state)
 {
     (void)state;
@@ -492,6 +519,7 @@ static void other_files_are_told_by_what_they_are(void **state)
         {"\n<!DOCTYPE html>", 16, "web page"},
         {"\x1f\x8b\x08", 3, "gzip"},
         {"\x28\xb5\x2f\xfd", 4, "Zstandard"},
+        {"\x89PNG\r\n\x1a\n\0\0", 10, "a picture (PNG)"},
         {"hello", 5, "no known kind"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -521,6 +549,21 @@ static void a_library_alone_is_inspected_too(void **state)
     tp_buf_finish(&bytes);
 }
 
+static void a_library_alone_is_for_phones_on_linux_too(void **state)
+{
+    (void)state;
+    struct elf_shape shape = elf_linux();
+    shape.machine = EM_X86_64;
+    struct tp_buf bytes = elf_write(&shape);
+    struct tp_inspection found = {0};
+    tp_inspect_memory(bytes.data, bytes.len, "libvulkan_radeon.so", 0, &found);
+    assert_true(tp_findings_has(&found.findings, TP_RULE_KIND_BARE));
+    assert_true(tp_findings_has(&found.findings, TP_RULE_ELF_MACHINE));
+    assert_int_equal(found.findings.n, 2);
+    tp_inspection_finish(&found);
+    tp_buf_finish(&bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +572,7 @@ int main(void)
         cmocka_unit_test(every_entry_is_unpacked_once),
         cmocka_unit_test(two_entries_of_the_same_bytes_overlap),
         cmocka_unit_test(two_ends_are_named),
+        cmocka_unit_test(a_zip_in_a_zip_has_an_end_of_its_own),
         cmocka_unit_test(linux_archives_are_held_against_their_own_rules),
         cmocka_unit_test(a_phone_s_level_is_held_against_min_api),
         cmocka_unit_test(what_is_said_of_a_folder_is_for_this_archive),
@@ -536,6 +580,7 @@ int main(void)
         cmocka_unit_test(a_library_that_is_not_looked_into_is_told),
         cmocka_unit_test(other_files_are_told_by_what_they_are),
         cmocka_unit_test(a_library_alone_is_inspected_too),
+        cmocka_unit_test(a_library_alone_is_for_phones_on_linux_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
