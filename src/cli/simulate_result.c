@@ -1,0 +1,111 @@
+/* What turnpike simulate says of a run: in words, as JSON, and as a short story where it broke. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "cli/simulate.h"
+#include "frames/world/shrink.h"
+#include "report/summary.h"
+
+static double ms(double ns)
+{
+    return ns / 1e6;
+}
+
+static double fps_of(const struct tp_world_result *r)
+{
+    return r->span_ns > 0 ? (double)(r->frames - 1) / ((double)r->span_ns / 1e9) : 0;
+}
+
+static json_t *story(const struct tp_world_result *r)
+{
+    json_t *j = json_array();
+    for (unsigned i = 0; i < r->n_story; i++)
+        json_array_append_new(j, json_string(r->story[i]));
+    return j;
+}
+
+static json_t *result(const struct tp_simulate *o, const struct tp_world_result *r)
+{
+    struct tp_summary summary;
+    tp_world_summary(&o->config, r, &summary);
+    json_t *j = tp_summary_json(&summary);
+    json_object_set_new(j, "seed", json_integer((json_int_t)o->config.seed));
+    json_object_set_new(j, "broken", *r->broken ? json_string(r->broken) : json_null());
+    if (*r->broken)
+        json_object_set_new(j, "story", story(r));
+    return j;
+}
+
+static void print_shown(const struct tp_world_result *r)
+{
+    printf(", %.2f %% on their refresh\nstayed for", 100 * r->on_vblank);
+    for (unsigned i = 1; i <= TP_CADENCE; i++)
+        if (r->cadence[i] > 0)
+            printf(" %u: %llu", i, (unsigned long long)r->cadence[i]);
+    printf("; %llu repeats, %llu drops\n", (unsigned long long)r->repeats,
+        (unsigned long long)r->drops);
+    printf("start to first line: %.2f ms, 1 %% above %.2f ms\n", ms((double)r->latency.p50_ns),
+        ms((double)r->latency.p99_ns));
+}
+
+static void print_result(const struct tp_simulate *o, const struct tp_world_result *r)
+{
+    printf("%llu frames in %.3f s: %.3f fps, %llu tears, %llu late", (unsigned long long)r->frames,
+        (double)r->span_ns / 1e9, fps_of(r), (unsigned long long)r->tears,
+        (unsigned long long)r->gate_late);
+    if (r->frames > 0)
+        print_shown(r);
+    else
+        printf("\nnothing was shown: %llu drops\n", (unsigned long long)r->drops);
+    printf("an acquire waits %.2f ms: %.2f for an image, %.2f for its release, %.2f for the gate\n",
+        ms(r->acquire_wait.mean_ns), ms(r->slot_wait_ns), ms(r->release_wait_ns),
+        ms(r->gate_wait_ns));
+    for (unsigned i = 0; i < TP_FAULTS; i++)
+        if (o->config.per_mille[i] > 0)
+            printf("%s: %llu times\n", tp_world_fault_names[i], (unsigned long long)r->injected[i]);
+}
+
+/* The story is that of the smallest world in which it breaks. */
+static void print_story(
+    const struct tp_command *cmd, const struct tp_simulate *o, const struct tp_world_result *r)
+{
+    struct tp_world_config c = o->config;
+    struct tp_world_result *small = tp_calloc(1, sizeof *small);
+    *small = *r;
+    tp_world_shrink(&c, small);
+    fprintf(stderr, "turnpike %s: seed %llu: %s\n", cmd->name, (unsigned long long)o->config.seed,
+        r->broken);
+    fprintf(stderr, "so does it with --seed %llu --guest %s:%u", (unsigned long long)c.seed,
+        c.late_guest ? "late" : "early", c.run_ahead);
+    const char *before = " --faults ";
+    for (unsigned i = 0; i < TP_FAULTS; i++)
+        if (c.per_mille[i] > 0) {
+            fprintf(stderr, "%s%s:%u", before, tp_world_fault_names[i], c.per_mille[i]);
+            before = ",";
+        }
+    fprintf(stderr, " within %llu frames:\n", (unsigned long long)(small->frames + small->drops));
+    for (unsigned i = 0; i < small->n_story; i++)
+        fprintf(stderr, "  %s\n", small->story[i]);
+    free(small);
+}
+
+int tp_simulate_report(const struct tp_command *cmd, const struct tp_simulate *o,
+    const struct tp_world_result *r, struct tp_error *e)
+{
+    int err = 0;
+    if (!o->json || strcmp(o->json, "-") != 0) {
+        print_result(o, r);
+        err = tp_cli_flush(e);
+    }
+    if (err >= 0 && o->json) {
+        json_t *j = result(o, r);
+        err = tp_cli_write_json(j, o->json, e);
+        json_decref(j);
+    }
+    if (err < 0)
+        return tp_cli_fail(cmd, e);
+    if (*r->broken)
+        print_story(cmd, o, r);
+    return *r->broken || (o->asserts && r->tears > 0) ? TP_STATUS_FAILED : TP_STATUS_OK;
+}
