@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
@@ -63,9 +64,13 @@ static int read_receipt(struct rebuild *b, struct tp_error *e)
 {
     char *beside = tp_asprintf("%s.receipt.json", b->archive), sum[TP_SHA256_HEX];
     const char *path = b->receipt_path ? b->receipt_path : beside;
-    int r = tp_is_file(b->archive)
-        ? 0
-        : tp_fail_errno(e, tp_exists(b->archive) ? EINVAL : ENOENT, b->archive, "cannot be read");
+    static const char tail[] = ".receipt.json";
+    size_t n = strlen(b->archive), m = sizeof tail - 1;
+    int fd = tp_open_regular(b->archive, NULL, e), r = fd < 0 ? fd : close(fd);
+    if (!r && n > m && !strcmp(b->archive + n - m, tail))
+        r = tp_fail(e, TP_STATUS_INPUT, -EINVAL, b->archive,
+            "name the archive, and the receipt with --receipt where it lies elsewhere",
+            "is a receipt, not an archive");
     if (!r && !b->receipt_path && !tp_exists(beside))
         r = tp_fail(e, TP_STATUS_INPUT, -ENOENT, beside, "put it there, or name it with --receipt",
             "there is no receipt beside the archive");

@@ -71,6 +71,10 @@ TURNPIKE_KEY_PASSWORD=x build out --key pub
 check 'build: a key that is none shows before the build' bash -c \
     'grep -q "is a public key of minisign" err && ! grep -q Building said'
 
+rebuild 2 out
+check 'a folder is called one' grep -qF 'out: is a folder' err
+rebuild 2 "$archive.receipt.json"
+check 'a receipt is called one' grep -qF 'is a receipt, not an archive' err
 rebuild 3 "$archive"
 check 'a tarball of somewhere has to be named' grep -q "built from Mesa 25.0.7 (tarball, SHA-256 $hash" err
 rebuild 0 "$archive" --mesa mesa.tar.xz
