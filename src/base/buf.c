@@ -177,16 +177,20 @@ static bool misleads(const unsigned char *s, size_t n)
 static char *printable(const char *text, bool lines)
 {
     struct tp_buf out = {0};
-    for (const unsigned char *s = (const unsigned char *)(text ? text : ""); *s;) {
+    const unsigned char *s = (const unsigned char *)(text ? text : ""), *good = s;
+    while (*s) {
         size_t n = utf8_length(s);
         bool control = (*s < ' ' && !(lines && *s == '\n')) || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
-        if (n && !control && !misleads(s, n))
-            tp_buf_add(&out, s, n);
-        else
-            for (size_t i = 0; i < (n ? n : 1); i++)
-                tp_buf_addf(&out, "\\x%02x", s[i]);
-        s += n ? n : 1;
+        if (n && !control && !misleads(s, n)) {
+            s += n;
+            continue;
+        }
+        tp_buf_add(&out, good, (size_t)(s - good));
+        for (size_t i = 0; i < (n ? n : 1); i++)
+            tp_buf_addf(&out, "\\x%02x", s[i]);
+        good = s += n ? n : 1;
     }
+    tp_buf_add(&out, good, (size_t)(s - good));
     return tp_buf_take(&out);
 }
 
