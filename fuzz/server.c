@@ -132,7 +132,7 @@ static void pump(void)
 static void tick(void)
 {
     screen.sequence++;
-    const struct tp_panel_tick t = {screen.sequence, (int64_t)screen.sequence * 16666666, 16666666};
+    const struct tp_panel_tick t = {screen.sequence, (int64_t)screen.sequence * 16666666, 16666666, 0, 0};
     screen.events->tick(screen.data, &t);
     pump();
 }

@@ -141,7 +141,7 @@ static void on_torn(void *data, const struct tp_tear *t)
 
 static void start(uint32_t mhz, enum tp_watch_how how)
 {
-    static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
+    static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away, NULL};
     const struct tp_panel_sim_config c = {.mode = {WIDTH, LINES, mhz},
         .lead_ns = 1000000,
         .pipeline = 1,

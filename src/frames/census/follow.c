@@ -87,7 +87,7 @@ static void open_ring(struct tp_follow *f, const struct tp_census_ring *r)
     if (f->n == TP_JOIN_RINGS || tp_ring_open(r->fd, &new.view) < 0)
         return;
     int guest = tp_join_add(f->join, r->id, r->pid == 0 ? TP_RING_SCREEN : TP_RING_SWAPCHAIN,
-        r->pid, tp_ring_name(new.view));
+        r->pid == TP_CENSUS_NO_PID ? 0 : r->pid, tp_ring_name(new.view));
     if (guest < 0) {
         tp_ring_close(new.view);
         return;

@@ -8,10 +8,12 @@
 
 struct tp_follow;
 
+#define TP_CENSUS_NO_PID UINT32_MAX /* a guest that is in no pid namespace of ours */
+
 /* A ring as the server lists it (TCEN on a control connection, tp_server_census). */
 struct tp_census_ring {
     uint32_t id;  /* of this server, never used twice; not 0 */
-    uint32_t pid; /* as the kernel says it; 0: the server's own */
+    uint32_t pid; /* as the kernel says it; 0: the server's own; TP_CENSUS_NO_PID */
     int fd;       /* owned by who has the list */
 };
 

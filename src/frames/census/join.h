@@ -27,7 +27,8 @@ struct tp_join;
 /* Who is told; each may be NULL. None may call the join. What is handed over lasts until the call
  * returns. */
 struct tp_join_sink {
-    /* A ring was added: its frames will be this guest's. name: printable UTF-8. */
+    /* A ring was added: its frames will be this guest's. name: printable UTF-8. pid 0: not known.
+     */
     void (*guest)(void *data, unsigned guest, const char *name, uint32_t pid);
     /* Its ring has gone, and its last frame was told. */
     void (*gone)(void *data, unsigned guest);

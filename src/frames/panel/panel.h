@@ -25,6 +25,8 @@ struct tp_panel_tick {
     uint64_t sequence;
     int64_t time_ns;   /* CLOCK_MONOTONIC */
     int64_t period_ns; /* to the next; the shortest, where the refresh is variable */
+    int64_t active_ns;    /* to the end of its last line; 0: not known */
+    uint32_t slowest_mhz; /* of a variable refresh; else 0 */
 };
 
 struct tp_panel_events {
@@ -37,6 +39,10 @@ struct tp_panel_events {
     /* The screen went away (app hidden, surface lost): everything is released. Or came back, and
      * shows the newest picture that was published. */
     void (*away)(void *data, bool away);
+    /* A buffer of this serial's picture changed while it was read in this refresh: it was seen at
+     * time_ns, from this line on. Once a refresh, or the rest of one. */
+    void (*torn)(
+        void *data, uint64_t serial, uint64_t sequence, int64_t time_ns, uint32_t line);
 };
 
 struct tp_panel_ops {
@@ -60,6 +66,7 @@ struct tp_panel {
     const struct tp_panel_ops *ops;
     bool waits_fences; /* publish takes unsignalled in_fences */
     bool can_async;    /* shows at once what is async */
+    bool watches;      /* tells of tears */
     bool never_blocks; /* publish and set_mode take no longer than a lock */
     int64_t lead_ns;   /* the latch lies so long before the refresh */
     unsigned pipeline; /* refreshes from latch to first line: frame-path.md's D */

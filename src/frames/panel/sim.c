@@ -147,6 +147,7 @@ struct happened {
     struct picture *pictures[BATCH]; /* what they are about; NULL: nothing */
     unsigned n;
     const struct tp_scan_event *tick; /* the last refresh; NULL: none */
+    uint32_t slowest_mhz;
     bool lit;                         /* something else is scanned out, or once more: */
     struct tp_lit_scan scan;          /* borrows its scanout and copies */
 };
@@ -173,6 +174,7 @@ static void take(struct sim *s, int64_t now, struct happened *h)
     h->lit = false;
     while (h->n < BATCH && tp_scan_step(&s->scan, now, &h->events[h->n]))
         take_one(s, h);
+    h->slowest_mhz = s->scan.mode.slowest_mhz;
     h->scan.sequence = s->scan.sequence;
     h->scan.lines = s->scan.mode.active_lines;
     h->scan.start_ns = s->scan.time_ns;
@@ -200,6 +202,16 @@ static void on_copied(void *data, uint64_t serial, unsigned layer)
     s->events->released(s->data, serial, layer, -1);
 }
 
+/* On the beam's thread. */
+static void on_torn(void *data, const struct tp_tear *t)
+{
+    const struct sim *s = data;
+    if (s->events->torn)
+        s->events->torn(s->data, t->serial, t->sequence, t->time_ns, t->line);
+    if (s->config.torn)
+        s->config.torn(s->config.torn_data, t);
+}
+
 static bool is_end(const struct tp_scan_event *e)
 {
     return e->type == TP_SCAN_DROP || e->type == TP_SCAN_RELEASE;
@@ -211,7 +223,11 @@ static void tell(struct sim *s, const struct happened *h)
 {
     if (h->tick)
         s->events->tick(s->data,
-            &(struct tp_panel_tick){h->tick->sequence, h->tick->time_ns, h->tick->period_ns});
+            &(struct tp_panel_tick){.sequence = h->tick->sequence,
+                .time_ns = h->tick->time_ns,
+                .period_ns = h->tick->period_ns,
+                .active_ns = h->tick->end_ns - h->tick->time_ns,
+                .slowest_mhz = h->slowest_mhz});
     if (h->lit && (s->beam || s->config.capture))
         tp_lit_show(&s->lit, &h->scan);
     for (unsigned i = 0; i < h->n; i++) {
@@ -276,8 +292,7 @@ static int start(
     if (s->config.watch != TP_WATCH_OFF || s->config.capture || s->config.looked)
         r = tp_copies_start(on_copied, s, &s->copies, e);
     if (r == 0 && s->config.watch != TP_WATCH_OFF)
-        r = tp_beam_start(
-            &s->lit, s->config.watch, s->config.torn, s->config.torn_data, &s->beam, e);
+        r = tp_beam_start(&s->lit, s->config.watch, on_torn, s, &s->beam, e);
     if (r == 0 && s->config.capture)
         r = tp_capture_start(s->config.capture, &s->lit, e);
     if (r < 0)
@@ -366,6 +381,7 @@ int tp_panel_sim_create(
     struct sim *s = tp_calloc(1, sizeof *s);
     s->config = *config;
     s->panel = (struct tp_panel){.ops = &ops,
+        .watches = config->watch != TP_WATCH_OFF,
         .never_blocks = true,
         .can_async = true,
         .lead_ns = config->lead_ns,

@@ -63,6 +63,14 @@ static void on_away(void *data, bool away)
     v->events->away(v->data, away);
 }
 
+static void on_torn(
+    void *data, uint64_t serial, uint64_t sequence, int64_t time_ns, uint32_t line)
+{
+    const struct view *v = data;
+    if (v->events->torn)
+        v->events->torn(v->data, serial, sequence, time_ns, line);
+}
+
 /* --- the window's thread --- */
 
 /* False: it is to end. *fresh is set where the screen has something new. */
@@ -148,7 +156,8 @@ static void *run(void *data)
 static int start(
     struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
-    static const struct tp_panel_events ours = {on_tick, on_released, on_shown, on_away};
+    static const struct tp_panel_events ours = {
+        on_tick, on_released, on_shown, on_away, on_torn};
     struct view *v = (struct view *)p;
     v->events = events;
     v->data = data;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -10,8 +11,10 @@
 
 void tp_control_greet(struct tp_server *s, struct tp_connection *c)
 {
-    struct tp_hello hello = {
-        .version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST, .kind = TP_HELLO_CONTROL};
+    struct tp_hello hello = {.version = TP_WIRE_VERSION,
+        .oldest = TP_WIRE_OLDEST,
+        .kind = TP_HELLO_CONTROL,
+        .capabilities = TP_CAP_CENSUS};
     const struct iovec part = {&hello, sizeof hello};
     c->kind = TP_CONTROL;
     if (tp_frame_send_now(c->source.fd, TP_FRAME_HELLO, 0, 0, &part, 1, NULL, 0) < 0)
@@ -133,6 +136,31 @@ static int change(struct tp_server *s, const struct tp_connection *c, struct tp_
     return 0;
 }
 
+static int list(struct tp_server *s, const struct tp_connection *c, const struct tp_frame *f)
+{
+    struct tp_census_ring all[TP_KMS_OUTPUTS + TP_SERVER_RINGS];
+    struct tp_control_census out = {.result = 0};
+    int fds[TP_CONTROL_RINGS];
+    unsigned n = 0;
+    uint32_t first = 0;
+    if (f->payload_bytes < sizeof first)
+        out.result = -EINVAL;
+    else if (c->uid != 0 && c->uid != geteuid())
+        out.result = -EPERM;
+    else
+        memcpy(&first, f->payload, sizeof first);
+    if (out.result == 0)
+        out.total = tp_census_list(s, all, sizeof all / sizeof *all);
+    for (unsigned i = first; i < out.total && n < TP_CONTROL_RINGS; i++, n++) {
+        out.rings[n].id = all[i].id;
+        out.rings[n].pid = all[i].pid;
+        fds[n] = all[i].fd;
+    }
+    const struct iovec part = {
+        &out, offsetof(struct tp_control_census, rings) + n * sizeof *out.rings};
+    return tp_frame_send_now(c->source.fd, TP_FRAME_CENSUS, 0, f->sequence, &part, 1, fds, n);
+}
+
 void tp_control_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f)
 {
     int r;
@@ -147,6 +175,9 @@ void tp_control_frame(struct tp_server *s, struct tp_connection *c, struct tp_fr
         break;
     case TP_FRAME_SETTING:
         r = answer(c->source.fd, TP_FRAME_SETTING, f->sequence, change(s, c, f), NULL);
+        break;
+    case TP_FRAME_CENSUS:
+        r = list(s, c, f);
         break;
     case TP_FRAME_TICK:
         r = tell_tick(s, c, f);

@@ -13,6 +13,11 @@
  *
  *   TCTL  as on a scan-out connection (docs/protocol.md): a live change, for all guests. Answer:
  * i32 result, u32 0. -EINVAL; -EPERM: the server's own user and root may.
+ *
+ *   TCEN  u32 first: the live records that there are (census/ring.h), by their ids; the first so
+ * many of them are left out. Only where the server's THLO says TP_CAP_CENSUS. Answer: struct
+ * tp_control_census, as long as it has rings, and of each its memory as a descriptor. -EINVAL;
+ * -EPERM: the server's own user and root may.
  */
 #ifndef TP_FRAMES_SERVER_CONTROL_H
 #define TP_FRAMES_SERVER_CONTROL_H
@@ -36,6 +41,17 @@ struct tp_control_plug {
     uint32_t output, connected;
     uint32_t n_modes, zero; /* 0 modes: those that it had */
     struct tp_kms_mode modes[TP_KMS_MODES];
+};
+
+#define TP_CONTROL_RINGS 15u
+
+struct tp_control_census {
+    int32_t result;
+    uint32_t total; /* rings that there are */
+    struct {
+        uint32_t id;  /* of this server, never used twice */
+        uint32_t pid; /* of the guest, as the kernel says it; 0: a screen's; all ones: not known */
+    } rings[TP_CONTROL_RINGS];
 };
 
 #endif

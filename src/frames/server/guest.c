@@ -86,6 +86,8 @@ void tp_guest_frame(struct tp_server *s, struct tp_connection *c, struct tp_fram
             f.fourcc == TP_FRAME_REGISTER && is_named(f.fd, &f.u.reg.buffer));
     if (r == 0 && f.fourcc == TP_FRAME_SETTING)
         set(s, c, &f.u.setting);
+    if (r == 0 && f.fourcc == TP_FRAME_CENSUS)
+        r = tp_census_take(s, c, &f);
     tp_scanout_finish(&f);
     if (r < 0)
         tp_connection_drop(s, c, "a scan-out frame that is none");
@@ -94,6 +96,7 @@ void tp_guest_frame(struct tp_server *s, struct tp_connection *c, struct tp_fram
 void tp_guest_leave(struct tp_server *s, struct tp_connection *c)
 {
     tp_releases_leave(s->releases, c->guest);
+    tp_census_leave(s, c);
     c->guest = NULL;
     vote(s);
 }

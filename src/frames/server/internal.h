@@ -17,6 +17,7 @@
 #include "frames/wire/hello.h"
 
 #define TP_EVENT_BYTES 4096u /* of a card, not sent yet: as many as the kernel keeps unread */
+#define TP_GUEST_RINGS 16u   /* of live records, of a scan-out connection */
 #define TP_SYNC_FDS 256u     /* that waiting syncobj calls hang on */
 
 /* Something in the epoll set. */
@@ -51,6 +52,12 @@ struct tp_connection {
     size_t event_bytes;
     /* a scan-out connection's */
     struct tp_guest *guest;                        /* owned */
+    struct tp_guest_ring {
+        uint32_t number; /* the guest's choice */
+        uint32_t id;     /* this server's */
+        int fd;          /* owned */
+    } rings[TP_GUEST_RINGS];
+    unsigned n_rings;
     uint32_t cap_mhz, refresh_mhz[TP_KMS_OUTPUTS]; /* what it wishes */
 };
 
@@ -106,6 +113,8 @@ struct tp_server {
     bool plugged;                      /* and hot-plug connections are to hear so */
     struct tp_connection *connections; /* owned; the latest first */
     unsigned n_connections, n_channels;
+    unsigned n_rings;   /* of live records, of all guests */
+    uint32_t next_ring; /* the next one's id */
     bool some_dead;
     struct tp_channel_end *dead_channels;
     uint64_t turn;
@@ -151,6 +160,14 @@ void tp_guest_greet(struct tp_server *s, struct tp_connection *c, struct tp_fram
 void tp_guest_frame(struct tp_server *s, struct tp_connection *c, struct tp_frame *f);
 /* Its socket is still open. */
 void tp_guest_leave(struct tp_server *s, struct tp_connection *c);
+
+/* --- census.c --- */
+/* Live records that a guest has brought, or their end; takes the descriptor where it is kept.
+ * -EBADMSG: none are in it, or there are too many. */
+int tp_census_take(struct tp_server *s, struct tp_connection *c, struct tp_scanout_frame *f);
+void tp_census_leave(struct tp_server *s, struct tp_connection *c);
+/* All that there are, by their ids; descriptors are borrowed. Answers how many, at most so many. */
+unsigned tp_census_list(struct tp_server *s, struct tp_census_ring *out, unsigned most);
 
 /* --- channel.c --- */
 /* Takes the descriptor. */

@@ -9,10 +9,14 @@
 
 /* --- buffers --- */
 
-static struct tp_notes_buffer **bucket(struct tp_notes *n, const struct tp_identity *id)
+static unsigned bucket_of(const struct tp_identity *id)
 {
     uint64_t h = (id->inode ^ id->device << 32) * UINT64_C(0x9e3779b97f4a7c15);
-    return &n->buckets[h >> 56];
+    return (unsigned)(h >> 56);
+}
+static struct tp_notes_buffer **bucket(struct tp_notes *n, const struct tp_identity *id)
+{
+    return &n->buckets[bucket_of(id)];
 }
 _Static_assert(TP_NOTES_BUCKETS == 256, "a byte of the hash");
 
@@ -432,6 +436,14 @@ void tp_notes_destroy(struct tp_notes *n)
         free(b);
     }
     free(n);
+}
+
+uint32_t tp_notes_generation(const struct tp_notes *n, const struct tp_identity *id)
+{
+    for (const struct tp_notes_buffer *b = n->buckets[bucket_of(id)]; b; b = b->next)
+        if (tp_identity_equal(&b->identity, id))
+            return b->registrations ? b->registrations->name.generation : 0;
+    return 0;
 }
 
 void tp_notes_counts(const struct tp_notes *n, struct tp_notes_counts *out)

@@ -142,5 +142,12 @@ struct tp_notes_counts {
     uint64_t ignored;                                     /* what belonged to nothing here */
 };
 void tp_notes_counts(const struct tp_notes *n, struct tp_notes_counts *out);
+/* Notes that did not go, or went without their fence. */
+static inline uint64_t tp_notes_lost(const struct tp_notes_counts *c)
+{
+    return c->coalesced + c->lost_fences;
+}
+/* The generation of the buffer in this memory, as a peer has registered it; 0: none has. */
+uint32_t tp_notes_generation(const struct tp_notes *n, const struct tp_identity *id);
 
 #endif

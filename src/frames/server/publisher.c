@@ -12,6 +12,7 @@
 
 #include "base/buf.h"
 #include "base/proc.h"
+#include "frames/server/screen_ring.h"
 #include "frames/server/shown.h"
 
 #define QUEUE 8u /* the core has at most four pictures of a CRTC under way */
@@ -34,6 +35,7 @@ struct tp_publisher {
     bool running, stop;
     bool publishing; /* somebody is in the panel's publish, with the mutex let go; out is his */
     struct tp_kms_scanout out; /* what the panel was given last */
+    int64_t committed_ns;      /* when that came */
     uint64_t blank_serial;     /* of the last picture of nothing */
     bool blank;                /* one is asked for */
     bool notified;             /* somebody was told that there is something to take, or will be */
@@ -48,6 +50,7 @@ struct tp_publisher {
     bool vrr;
     struct tp_publisher_report report;
     struct tp_shown_record shown;
+    struct tp_screen_ring ring; /* its descriptor and its gauges: without the mutex */
 };
 
 static void write_event(int fd)
@@ -145,11 +148,18 @@ static int hand_over(struct tp_publisher *p, bool blank)
         pthread_mutex_lock(&p->mutex);
         p->mode = s->mode;
         p->vrr = s->vrr;
+        tp_screen_ring_mode(&p->ring, &s->mode);
         pthread_mutex_unlock(&p->mutex);
     }
     if (r < 0)
         return r;
-    tp_releases_before(p->releases, p->output, s, blank);
+    struct tp_buffer_name layers[TP_KMS_LAYERS];
+    tp_releases_before(p->releases, p->output, s, blank, layers);
+    int64_t now = tp_now_ns();
+    pthread_mutex_lock(&p->mutex);
+    tp_screen_ring_publish(
+        &p->ring, s->serial, s->async, p->committed_ns, now, layers, s->n_layers);
+    pthread_mutex_unlock(&p->mutex);
     r = ops->publish(p->panel, s);
     tp_releases_after(p->releases, p->output, s->serial, r);
     return r;
@@ -171,6 +181,7 @@ static void publish(struct tp_publisher *p)
     const struct tp_panel_tick tick = p->tick;
     p->publishing = true;
     p->out = *s;
+    p->committed_ns = p->queue[i - 1].since_ns;
     p->out.serial = tp_releases_serial(p->releases);
     /* Its first line may be told before this returns. */
     tp_shown_published(&p->shown, p->out.serial);
@@ -179,8 +190,10 @@ static void publish(struct tp_publisher *p)
     pthread_mutex_lock(&p->mutex);
     p->publishing = false;
     p->used_sequence = tick.sequence;
-    if (r < 0)
+    if (r < 0) {
         tp_shown_withdraw(&p->shown, p->out.serial);
+        tp_screen_ring_withdraw(&p->ring, p->out.serial);
+    }
     if (p->blank)
         write_event(p->wake);
     if (r == -EAGAIN) /* with the next refresh */
@@ -206,9 +219,11 @@ static void publish_blank(struct tp_publisher *p)
     p->out.hdr_metadata_bytes = p->out.gamma_entries = 0;
     p->used_sequence = p->tick.sequence;
     pthread_mutex_unlock(&p->mutex);
-    hand_over(p, true);
+    int r = hand_over(p, true);
     pthread_mutex_lock(&p->mutex);
     p->publishing = false;
+    if (r < 0)
+        tp_screen_ring_withdraw(&p->ring, p->out.serial);
 }
 
 int tp_publisher_blank(struct tp_publisher *p)
@@ -221,6 +236,17 @@ int tp_publisher_blank(struct tp_publisher *p)
     return shows ? 0 : -ENODEV;
 }
 
+/* All outputs' together, so that one ring has them. */
+static void count_notes(struct tp_publisher *p, const struct tp_notes_counts *c)
+{
+    if (!p->ring.ring || p->output != 0)
+        return;
+    tp_ring_gauge(p->ring.ring, TP_GAUGE_COUNTS + TP_COUNT_NOTES_PENDING, c->pending);
+    tp_ring_gauge(p->ring.ring, TP_GAUGE_COUNTS + TP_COUNT_NOTES_FINAL, c->final);
+    tp_ring_gauge(p->ring.ring, TP_GAUGE_COUNTS + TP_COUNT_NOTES_LOST, tp_notes_lost(c));
+    tp_ring_gauge(p->ring.ring, TP_GAUGE_COUNTS + TP_COUNT_NOTES_RESYNCED, c->resync);
+}
+
 static void on_tick(void *data, const struct tp_panel_tick *t)
 {
     struct tp_publisher *p = data;
@@ -229,6 +255,7 @@ static void on_tick(void *data, const struct tp_panel_tick *t)
     p->told_ns = now;
     p->tick = p->report.tick = *t;
     p->ticking = p->report.ticked = true;
+    tp_screen_ring_tick(&p->ring, t);
     if (p->panel->never_blocks)
         publish(p);
     notify(p);
@@ -236,12 +263,18 @@ static void on_tick(void *data, const struct tp_panel_tick *t)
         write_event(p->wake);
     bool variable = p->vrr;
     unlock(p);
-    tp_releases_tick(p->releases, p->output, t, p->panel, variable);
+    struct tp_notes_counts counts;
+    tp_releases_tick(p->releases, p->output, t, p->panel, variable, &counts);
+    count_notes(p, &counts);
 }
 
 static void on_released(void *data, uint64_t serial, unsigned layer, int fence)
 {
-    const struct tp_publisher *p = data;
+    struct tp_publisher *p = data;
+    int64_t now = tp_now_ns();
+    pthread_mutex_lock(&p->mutex);
+    tp_screen_ring_released(&p->ring, serial, fence >= 0, now);
+    pthread_mutex_unlock(&p->mutex);
     tp_releases_released(p->releases, p->output, serial, layer, fence);
 }
 
@@ -251,14 +284,30 @@ static void on_shown(void *data, uint64_t serial, int64_t first_line_ns)
     pthread_mutex_lock(&p->mutex);
     if (serial != p->blank_serial)
         tp_shown_first_line(&p->shown, serial, first_line_ns, p->tick.period_ns);
+    tp_screen_ring_shown(&p->ring, serial, first_line_ns);
     pthread_mutex_unlock(&p->mutex);
     tp_releases_shown(p->releases, p->output, serial);
 }
 
 static void on_away(void *data, bool away)
 {
-    const struct tp_publisher *p = data;
+    struct tp_publisher *p = data;
     tp_releases_away(p->releases, p->output, away);
+    int64_t now = tp_now_ns();
+    pthread_mutex_lock(&p->mutex);
+    if (away)
+        tp_screen_ring_away(&p->ring, now);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+static void on_torn(
+    void *data, uint64_t serial, uint64_t sequence, int64_t time_ns, uint32_t line)
+{
+    struct tp_publisher *p = data;
+    (void)serial; /* the refresh says it */
+    pthread_mutex_lock(&p->mutex);
+    tp_screen_ring_torn(&p->ring, sequence, time_ns, line);
+    pthread_mutex_unlock(&p->mutex);
 }
 
 void tp_publisher_commit(struct tp_publisher *p, const struct tp_kms_scanout *s)
@@ -348,6 +397,21 @@ void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out)
     pthread_mutex_unlock(&p->mutex);
 }
 
+int tp_publisher_census(const struct tp_publisher *p)
+{
+    return tp_screen_ring_fd(&p->ring);
+}
+
+void tp_publisher_settle(struct tp_publisher *p)
+{
+    struct tp_notes_counts counts;
+    pthread_mutex_lock(&p->mutex);
+    tp_screen_ring_settle(&p->ring);
+    pthread_mutex_unlock(&p->mutex);
+    tp_releases_count(p->releases, &counts);
+    count_notes(p, &counts);
+}
+
 int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_error *e)
 {
     if (!p->panel->ops->look)
@@ -355,10 +419,11 @@ int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_er
     return p->panel->ops->look(p->panel, out, e);
 }
 
-int tp_publisher_create(struct tp_panel *panel, struct tp_releases *releases, unsigned output,
-    void (*notify)(void *data), void *data, struct tp_publisher **out, struct tp_error *e)
+int tp_publisher_create(struct tp_panel *panel, const char *name, struct tp_releases *releases,
+    unsigned output, void (*notify)(void *data), void *data, struct tp_publisher **out, struct tp_error *e)
 {
-    static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
+    static const struct tp_panel_events events = {
+        on_tick, on_released, on_shown, on_away, on_torn};
     struct tp_publisher *p = tp_calloc(1, sizeof *p);
     *out = NULL;
     p->panel = panel;
@@ -366,6 +431,7 @@ int tp_publisher_create(struct tp_panel *panel, struct tp_releases *releases, un
     p->output = output;
     p->notify = notify;
     p->notify_data = data;
+    tp_screen_ring_init(&p->ring, name, output, panel);
     pthread_mutex_init(&p->mutex, NULL);
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = p->wake < 0 ? tp_fail_errno(e, errno, NULL, "an eventfd") : 0;
@@ -398,6 +464,7 @@ void tp_publisher_destroy(struct tp_publisher *p)
         pthread_join(p->thread, NULL);
     }
     p->panel->ops->destroy(p->panel);
+    tp_screen_ring_finish(&p->ring);
     if (p->wake >= 0)
         close(p->wake);
     pthread_mutex_destroy(&p->mutex);

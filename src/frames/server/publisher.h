@@ -31,11 +31,11 @@ struct tp_publisher_report {
 /*
  * Takes the panel over and starts it. notify: called, on any thread, when there is something to
  * take; tp_publisher_take and _commit may be called from inside it. On failure the panel is
- * destroyed. releases: borrowed; hears of the output's pictures, under serials of its own, and of
+ * destroyed. name: of the screen, for people. releases: borrowed; hears of the output's pictures, under serials of its own, and of
  * what the panel says of them.
  */
-int tp_publisher_create(struct tp_panel *panel, struct tp_releases *releases, unsigned output,
-    void (*notify)(void *data), void *data, struct tp_publisher **out, struct tp_error *e);
+int tp_publisher_create(struct tp_panel *panel, const char *name, struct tp_releases *releases,
+    unsigned output, void (*notify)(void *data), void *data, struct tp_publisher **out, struct tp_error *e);
 /* Ends it, the panel too. No commit is told of any more. NULL is fine. */
 void tp_publisher_destroy(struct tp_publisher *p);
 
@@ -55,6 +55,12 @@ void tp_publisher_last_tick(struct tp_publisher *p, struct tp_panel_tick *tick, 
 
 /* What the panel has shown so far. */
 void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out);
+
+/* The ring that says what becomes of its pictures and refreshes (census/ring.h): its memory, the
+ * publisher's. -1: there is none. */
+int tp_publisher_census(const struct tp_publisher *p);
+/* What is known of refreshes that have ended is in the ring when this returns. */
+void tp_publisher_settle(struct tp_publisher *p);
 
 /* What is on the screen now; see panel.h. -ENOTSUP. */
 int tp_publisher_look(struct tp_publisher *p, struct tp_image *out, struct tp_error *e);

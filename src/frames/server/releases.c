@@ -280,7 +280,8 @@ int tp_releases_take(
         tp_notes_unregister(r->notes, g->peer, &f->u.unregister);
     } else if (f->fourcc == TP_FRAME_STATE && (g->capabilities & TP_CAP_STATE)) {
         tp_notes_ask(r->notes, g->peer, &f->u.state.buffer, f->sequence);
-    } else if (f->fourcc != TP_FRAME_SETTING || !(g->capabilities & TP_CAP_CONTROL)) {
+    } else if (!(f->fourcc == TP_FRAME_SETTING && (g->capabilities & TP_CAP_CONTROL)) &&
+        !(f->fourcc == TP_FRAME_CENSUS && (g->capabilities & TP_CAP_CENSUS))) {
         err = -EBADMSG;
     }
     pthread_mutex_unlock(&r->lock);
@@ -316,8 +317,8 @@ static void before(struct tp_releases *r, unsigned output, const struct picture 
     arm(r, now + TP_NOTES_SILENCE_NS);
 }
 
-void tp_releases_before(
-    struct tp_releases *r, unsigned output, const struct tp_kms_scanout *s, bool blank)
+void tp_releases_before(struct tp_releases *r, unsigned output, const struct tp_kms_scanout *s,
+    bool blank, struct tp_buffer_name layers[TP_KMS_LAYERS])
 {
     struct output *o = &r->outputs[output];
     struct picture p = {.serial = s->serial, .n_layers = s->n_layers};
@@ -336,6 +337,9 @@ void tp_releases_before(
     if (blank)
         o->blank_serial = p.serial;
     before(r, output, &p);
+    for (unsigned i = 0; i < p.n_layers; i++)
+        layers[i] = (struct tp_buffer_name){p.layers[i],
+            tp_notes_generation(r->notes, &p.layers[i]), TP_BUFFER_NO_INDEX};
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -409,7 +413,7 @@ void tp_releases_away(struct tp_releases *r, unsigned output, bool away)
 }
 
 void tp_releases_tick(struct tp_releases *r, unsigned output, const struct tp_panel_tick *t,
-    const struct tp_panel *panel, bool variable)
+    const struct tp_panel *panel, bool variable, struct tp_notes_counts *counts)
 {
     const struct tp_timeline_frame f = {
         .output = output,
@@ -420,11 +424,12 @@ void tp_releases_tick(struct tp_releases *r, unsigned output, const struct tp_pa
         .period_ns = t->period_ns,
         .lead_ns = panel->lead_ns < t->period_ns ? panel->lead_ns : t->period_ns,
     };
-    if (t->period_ns <= 0)
-        return;
     pthread_mutex_lock(&r->lock);
-    r->outputs[output].timeline = f;
-    tp_notes_timeline(r->notes, &f);
+    if (t->period_ns > 0) {
+        r->outputs[output].timeline = f;
+        tp_notes_timeline(r->notes, &f);
+    }
+    tp_notes_counts(r->notes, counts);
     pthread_mutex_unlock(&r->lock);
 }
 

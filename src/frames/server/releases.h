@@ -14,7 +14,8 @@
 #include "frames/server/notes.h"
 
 #define TP_RELEASES_CAPS                                                                           \
-    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
+    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL |       \
+        TP_CAP_CENSUS)
 
 struct tp_releases;
 struct tp_guest; /* a scan-out connection */
@@ -47,7 +48,8 @@ int tp_releases_join(
 /* Before its socket is closed. */
 void tp_releases_leave(struct tp_releases *r, struct tp_guest *g);
 /* Takes a frame that was decoded; what is not a guest's to say: -EBADMSG. Its descriptor is the
- * caller's, but for a registration's, which is moved. memory_is_right: it is what the name says. */
+ * caller's, but for a registration's, which is moved; live records and settings are the caller's to
+ * look at. memory_is_right: it is what the name says. */
 int tp_releases_take(
     struct tp_releases *r, struct tp_guest *g, struct tp_scanout_frame *f, bool memory_is_right);
 /* Its socket has room. */
@@ -60,17 +62,19 @@ void tp_releases_setting(struct tp_releases *r, const struct tp_setting_frame *s
 /* A number for a picture: greater than all before, on any output. */
 uint64_t tp_releases_serial(struct tp_releases *r);
 /* Right before a picture goes to the panel, under this serial, and right after. blank: the one that
- * was asked for. */
-void tp_releases_before(
-    struct tp_releases *r, unsigned output, const struct tp_kms_scanout *s, bool blank);
+ * was asked for. layers: of each its memory, with the generation that a guest has registered, or 0.
+ */
+void tp_releases_before(struct tp_releases *r, unsigned output, const struct tp_kms_scanout *s,
+    bool blank, struct tp_buffer_name layers[TP_KMS_LAYERS]);
 void tp_releases_after(struct tp_releases *r, unsigned output, uint64_t serial, int result);
 /* As the panel's events; the fence is moved. */
 void tp_releases_released(
     struct tp_releases *r, unsigned output, uint64_t serial, unsigned layer, int fence);
 void tp_releases_shown(struct tp_releases *r, unsigned output, uint64_t serial);
 void tp_releases_away(struct tp_releases *r, unsigned output, bool away);
+/* counts: as tp_releases_count. */
 void tp_releases_tick(struct tp_releases *r, unsigned output, const struct tp_panel_tick *t,
-    const struct tp_panel *panel, bool variable);
+    const struct tp_panel *panel, bool variable, struct tp_notes_counts *counts);
 
 void tp_releases_count(struct tp_releases *r, struct tp_notes_counts *out);
 

@@ -325,6 +325,8 @@ static void set_limits(struct tp_server *s, struct tp_server_config *c)
         s->limits.guests = at_most(room / 32, 8, 32);
     if (s->limits.registered == 0)
         s->limits.registered = at_most(room / 16, 16, 64);
+    if (s->limits.rings == 0)
+        s->limits.rings = at_most(room / 16, 16, 128);
     if (s->limits.frames == 0)
         s->limits.frames = 16;
     if (k->files == 0)
@@ -389,8 +391,9 @@ static int make(struct tp_server *s, struct tp_server_config *c, struct tp_error
         if (!panel)
             return tp_fail(
                 e, TP_STATUS_INPUT, -EINVAL, NULL, NULL, "output %u has no panel", s->n_outputs);
-        r = tp_publisher_create(
-            panel, s->releases, s->n_outputs, on_news, s, &s->publishers[s->n_outputs], e);
+        const char *name = c->kms.outputs[s->n_outputs].name;
+        r = tp_publisher_create(panel, *name ? name : "screen", s->releases, s->n_outputs, on_news,
+            s, &s->publishers[s->n_outputs], e);
         if (r < 0)
             return r;
     }
@@ -420,6 +423,7 @@ int tp_server_create(
     s->listener.fd = s->listener.lock = s->accepting.fd = s->releasing.fd = -1;
     s->sync = (struct tp_source){on_sync, -1};
     s->timer_ns = INT64_MAX;
+    s->next_ring = TP_KMS_OUTPUTS + 1; /* those before it are the screens' */
     s->event_cost = weigh_event();
     if (c.n_uids > 0) {
         s->uids = tp_calloc(c.n_uids, sizeof *s->uids);
@@ -497,13 +501,34 @@ void tp_server_count(struct tp_server *s, struct tp_server_counts *out)
     out->release_fences = notes.fences;
 }
 
+unsigned tp_server_census(struct tp_server *s, struct tp_census_ring *out, unsigned most)
+{
+    unsigned n = 0;
+    enter(s);
+    unsigned all = tp_census_list(s, out, most);
+    for (unsigned i = 0; i < all; i++) {
+        int fd = fcntl(out[i].fd, F_DUPFD_CLOEXEC, 0);
+        out[n] = out[i];
+        out[n].fd = fd;
+        n += fd >= 0;
+    }
+    leave(s);
+    return n;
+}
+
+void tp_server_census_settle(struct tp_server *s)
+{
+    for (unsigned i = 0; i < s->n_outputs; i++)
+        tp_publisher_settle(s->publishers[i]);
+}
+
 void tp_server_notes(struct tp_server *s, struct tp_server_notes *out)
 {
     struct tp_notes_counts notes;
     tp_releases_count(s->releases, &notes);
     *out = (struct tp_server_notes){.pending = notes.pending,
         .final = notes.final,
-        .lost = notes.coalesced + notes.lost_fences,
+        .lost = tp_notes_lost(&notes),
         .resynced = notes.resync};
 }
 

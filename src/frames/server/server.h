@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "frames/census/follow.h"
 #include "frames/kms/kms.h"
 #include "frames/panel/panel.h"
 
@@ -20,6 +21,7 @@ struct tp_server_limits {
     unsigned channels;    /* 64, of one card */
     unsigned guests;      /* 32 scan-out connections */
     unsigned registered;  /* 64 buffers, of one of those */
+    unsigned rings;       /* 128 of live records, of all of them */
     unsigned frames;      /* 16: handled of one client before the others' turn */
 };
 
@@ -93,6 +95,17 @@ struct tp_server_counts {
         release_fences; /* buffers in layers that panels read or may read; fences of theirs */
 };
 void tp_server_count(struct tp_server *s, struct tp_server_counts *out);
+
+/*
+ * The live records that there are (census/ring.h): of each screen, and of each swapchain of the
+ * guests'. The descriptors are duplicates, and the caller's. Answers how many; those that have no
+ * place, or no descriptor any more, are left out.
+ */
+#define TP_SERVER_RINGS 132u /* as many as there are, with the usual limits */
+unsigned tp_server_census(struct tp_server *s, struct tp_census_ring *out, unsigned most);
+/* What is known of refreshes that have ended is in the screens' rings when this returns: for the
+ * end of a run. */
+void tp_server_census_settle(struct tp_server *s);
 
 /* What guests were told of their buffers, so far. */
 struct tp_server_notes {

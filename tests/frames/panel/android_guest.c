@@ -187,7 +187,7 @@ static struct tp_kms_fb make(uint32_t width, uint32_t height, uint32_t fourcc)
 
 void guest_init(struct guest *g, int level, uint64_t seed, uint32_t refresh_mhz)
 {
-    static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
+    static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away, NULL};
     struct tp_panel_android_config config = {
         .mode = {64, 32, refresh_mhz}, .log = on_line, .log_data = g};
     struct tp_error e = {.err = 0};

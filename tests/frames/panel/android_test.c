@@ -693,7 +693,7 @@ static void live_away(void *data, bool away)
 
 static void it_works_by_the_clock(void **s)
 {
-    static const struct tp_panel_events events = {live_tick, live_release, live_shown, live_away};
+    static const struct tp_panel_events events = {live_tick, live_release, live_shown, live_away, NULL};
     struct tp_panel_android_config config = {.mode = {64, 32, 60000}};
     struct tp_error e = {.err = 0};
     (void)s;

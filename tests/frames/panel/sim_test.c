@@ -96,7 +96,7 @@ static void on_away(void *data, bool away)
     (void)away;
 }
 
-static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
+static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away, NULL};
 static struct tp_panel *panel;
 static struct tp_kms_fb fbs[8];
 

@@ -115,7 +115,7 @@ static void on_away(void *data, bool away)
     (void)away;
 }
 
-static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away};
+static const struct tp_panel_events events = {on_tick, on_released, on_shown, on_away, NULL};
 static struct tp_panel *panel;
 
 static void paint(uint32_t a, uint32_t b, uint32_t c, uint32_t d)

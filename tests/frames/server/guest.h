@@ -8,7 +8,8 @@
 #include "frames/wire/scanout.h"
 
 #define ALL_CAPS                                                                                   \
-    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
+    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL |       \
+        TP_CAP_CENSUS)
 
 struct guest {
     int sock;

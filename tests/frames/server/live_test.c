@@ -347,7 +347,7 @@ static struct {
 static int slow_start(
     struct tp_panel *p, const struct tp_panel_events *events, void *data, struct tp_error *e)
 {
-    const struct tp_panel_tick t = {1, 1000, 2000000};
+    const struct tp_panel_tick t = {1, 1000, 2000000, 0, 0};
     (void)p;
     (void)e;
     events->tick(data, &t);

@@ -92,7 +92,7 @@ static void settle(void)
 
 void tick(void)
 {
-    const struct tp_panel_tick t = {++fake.sequence, fake.time_ns += PERIOD, PERIOD};
+    const struct tp_panel_tick t = {++fake.sequence, fake.time_ns += PERIOD, PERIOD, 0, 0};
     fake.events->tick(fake.data, &t);
     settle();
 }
