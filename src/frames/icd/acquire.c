@@ -131,6 +131,7 @@ static bool drain(struct tp_icd_swapchain *c)
 /* With the lock held, which sleeps give up. *frame: the gate's. */
 static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acquired *out)
 {
+    int64_t asked_ns = tp_icd_now_ns(), now = asked_ns;
     struct tp_slots_wait wait;
     struct tp_acquire a;
     /* The board tells the truth by itself, while its server lives; to read the socket is for those
@@ -138,7 +139,7 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
     bool drained = !c->watch || c->board;
     bool asked = false;
 
-    tp_acquire_begin(&a, c->slots, c->gate, tp_icd_now_ns(), timeout);
+    tp_acquire_begin(&a, c->slots, c->gate, asked_ns, timeout);
     for (;;) {
         if (!drained || !is_assured(c)) {
             /* What the compositor has given back meanwhile may have a note before it. */
@@ -148,8 +149,10 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
         VkResult state = tp_icd_swapchain_state(c);
         if (state != VK_SUCCESS)
             return state;
-        switch (tp_acquire_step(&a, tp_icd_now_ns(), &wait, out)) {
+        now = tp_icd_now_ns();
+        switch (tp_acquire_step(&a, now, &wait, out)) {
         case TP_ACQUIRE_TAKEN:
+            tp_icd_census_acquired(c->census, out, asked_ns, now);
             return VK_SUCCESS;
         case TP_ACQUIRE_NOT_READY:
             if (asked || !c->watch)
@@ -202,6 +205,8 @@ static VkResult acquire(struct tp_icd_swapchain *c, uint64_t timeout, VkSemaphor
         struct tp_icd_image *image = &c->images[acquired.image.slot];
         image->frame = acquired.frame;
         image->committed = false;
+    } else {
+        tp_icd_census_counted(c->census);
     }
     bool suboptimal = c->suboptimal;
     pthread_mutex_unlock(&c->lock);
@@ -210,7 +215,9 @@ static VkResult acquire(struct tp_icd_swapchain *c, uint64_t timeout, VkSemaphor
     r = signal(c, &acquired.image, semaphore, fence);
     if (r != VK_SUCCESS) {
         pthread_mutex_lock(&c->lock);
-        tp_slots_returned(c->slots, acquired.image.slot, tp_icd_now_ns());
+        int64_t now = tp_icd_now_ns();
+        tp_slots_returned(c->slots, acquired.image.slot, now);
+        tp_icd_census_returned(c->census, acquired.image.slot, now);
         if (c->gate && acquired.frame)
             tp_gate_abandon(c->gate, acquired.frame);
         pthread_mutex_unlock(&c->lock);
@@ -242,9 +249,11 @@ static VKAPI_ATTR VkResult VKAPI_CALL release_images(
 
     (void)handle;
     pthread_mutex_lock(&c->lock);
+    int64_t now = tp_icd_now_ns();
     for (uint32_t i = 0; i < info->imageIndexCount; i++) {
         struct tp_icd_image *image = &c->images[info->pImageIndices[i]];
-        tp_slots_returned(c->slots, info->pImageIndices[i], tp_icd_now_ns());
+        tp_slots_returned(c->slots, info->pImageIndices[i], now);
+        tp_icd_census_returned(c->census, info->pImageIndices[i], now);
         if (c->gate && image->frame)
             tp_gate_abandon(c->gate, image->frame);
         image->frame = 0;

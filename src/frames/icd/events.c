@@ -13,10 +13,11 @@ static void committed(void *data, uint32_t index, uint64_t serial)
 {
     struct tp_icd_swapchain *c = data;
 
-    (void)serial;
     pthread_mutex_lock(&c->lock);
+    int64_t now = tp_icd_now_ns();
     c->images[index].committed = true;
-    tp_slots_committed(c->slots, index, tp_icd_now_ns());
+    tp_slots_committed(c->slots, index, now);
+    tp_icd_census_committed(c->census, index, serial, now);
     tp_icd_swapchain_wake(c);
     pthread_mutex_unlock(&c->lock);
 }
@@ -32,6 +33,7 @@ static void released(void *data, uint32_t index, int fence)
             c->slots, index, fence, fence >= 0 ? TP_FENCE_SYNC_FILE : TP_FENCE_NONE, now);
     else
         tp_slots_returned(c->slots, index, now);
+    tp_icd_census_released(c->census, index, now);
     tp_icd_swapchain_wake(c);
     pthread_mutex_unlock(&c->lock);
 }
@@ -45,8 +47,11 @@ static void time_by(struct tp_icd_swapchain *c, const struct tp_shown *s)
     if (c->server_timed || !s->exact || s->period_ns <= 0)
         return;
     tp_slots_timeline(c->slots, &t);
-    if (c->gate)
+    if (c->gate) {
         tp_gate_timeline(c->gate, &t);
+        t.period_ns = tp_vblank_period_ns(tp_gate_vblank(c->gate));
+    }
+    tp_icd_census_timed(c->census, &t);
 }
 
 static void shown(void *data, const struct tp_shown *s)
@@ -110,6 +115,7 @@ static void connected(void *data, uint64_t capabilities, const struct tp_board_v
     pthread_mutex_lock(&c->lock);
     c->board = board;
     tp_slots_connected(c->slots, capabilities, board, tp_icd_now_ns());
+    tp_icd_census_connected(c->census, board ? 2 : 1);
     tp_icd_swapchain_wake(c);
     pthread_mutex_unlock(&c->lock);
 }
@@ -126,6 +132,7 @@ static void disconnected(void *data, bool for_good)
         tp_slots_disconnected(c->slots, now);
     c->board = NULL;
     c->server_timed = false;
+    tp_icd_census_connected(c->census, 0);
     if (c->gate)
         tp_gate_untimed(c->gate);
     tp_icd_swapchain_wake(c);
@@ -139,6 +146,7 @@ static void registering(void *data, unsigned slot, const struct tp_buffer_name *
 
     pthread_mutex_lock(&c->lock);
     tp_slots_register(c->slots, slot, name, tp_icd_now_ns());
+    tp_icd_census_named(c->census, slot, name);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -148,8 +156,10 @@ static bool registered(void *data, const struct tp_register_frame *answer)
 
     pthread_mutex_lock(&c->lock);
     bool ours = tp_slots_registered(c->slots, answer, tp_icd_now_ns());
-    if (ours)
+    if (ours) {
+        tp_icd_census_registered(c->census, answer);
         tp_icd_swapchain_wake(c);
+    }
     pthread_mutex_unlock(&c->lock);
     return ours;
 }
@@ -159,9 +169,12 @@ static bool note(void *data, const struct tp_note *n, bool resync, int fence)
     struct tp_icd_swapchain *c = data;
 
     pthread_mutex_lock(&c->lock);
-    bool ours = tp_slots_note(c->slots, n, resync, fence, tp_icd_now_ns());
-    if (ours)
+    int64_t now = tp_icd_now_ns();
+    bool ours = tp_slots_note(c->slots, n, resync, fence, now);
+    if (ours) {
+        tp_icd_census_note(c->census, n, now);
         tp_icd_swapchain_wake(c);
+    }
     pthread_mutex_unlock(&c->lock);
     return ours;
 }
@@ -172,8 +185,10 @@ static bool state(void *data, const struct tp_state_frame *answer, int fence)
 
     pthread_mutex_lock(&c->lock);
     bool ours = tp_slots_state(c->slots, answer, fence, tp_icd_now_ns());
-    if (ours)
+    if (ours) {
+        tp_icd_census_counted(c->census);
         tp_icd_swapchain_wake(c);
+    }
     pthread_mutex_unlock(&c->lock);
     return ours;
 }
@@ -194,6 +209,7 @@ static void timeline(void *data, const struct tp_timeline_frame *t)
             tp_icd_swapchain_wake(c);
         c->line_ns = (1 + (int64_t)t->pipeline) * t->period_ns;
         c->server_timed = !t->stopped;
+        tp_icd_census_timed(c->census, t);
     }
     pthread_mutex_unlock(&c->lock);
 }

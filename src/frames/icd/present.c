@@ -226,6 +226,7 @@ static void ready(struct tp_icd_swapchain *c, uint64_t serial, int64_t ready_ns)
     if (!record)
         return;
     record->ready_ns = ready_ns;
+    tp_icd_census_ready(c->census, serial, ready_ns);
     if (c->gate && record->frame)
         tp_gate_ready(c->gate, record->frame, ready_ns);
 }
@@ -355,6 +356,7 @@ static int64_t book(struct tp_icd_swapchain *c, uint32_t index, const struct ask
         tp_gate_presented(c->gate, image->frame, entry_ns, now);
         held = tp_gate_hold(c->gate, image->frame, now);
     }
+    tp_icd_census_presented(c->census, index, entry_ns, now, held);
     record->frame = image->frame;
     record->id = a->id;
     record->timed = a->time;
@@ -420,8 +422,11 @@ static VkResult present_one(struct tp_icd_swapchain *c, struct tp_icd_queue *q, 
         r = state;
     if (r != VK_SUCCESS) {
         /* The image is free again, but for running out of memory, where nothing has happened. */
-        if (r != VK_ERROR_OUT_OF_HOST_MEMORY && r != VK_ERROR_OUT_OF_DEVICE_MEMORY)
-            tp_slots_returned(c->slots, index, tp_icd_now_ns());
+        if (r != VK_ERROR_OUT_OF_HOST_MEMORY && r != VK_ERROR_OUT_OF_DEVICE_MEMORY) {
+            int64_t now = tp_icd_now_ns();
+            tp_slots_returned(c->slots, index, now);
+            tp_icd_census_returned(c->census, index, now);
+        }
         tp_icd_swapchain_wake(c);
         pthread_mutex_unlock(&c->lock);
         return r;

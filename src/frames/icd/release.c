@@ -15,7 +15,8 @@
 #include "frames/icd/settings.h"
 
 #define OUR_CAPABILITIES                                                                           \
-    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL)
+    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL |       \
+        TP_CAP_CENSUS)
 
 /* How often a server that is not there is tried again, how long it counts as coming back, and one
  * that was met as about to say hello. */
@@ -70,6 +71,9 @@ static void lose(struct tp_scanout *c)
     c->sock = -1;
     c->retry_ns = now + RETRY_NS;
     tp_scanout_drop_unsent(c);
+    c->numbers = 0;
+    for (struct tp_scanout_watch *w = c->watches; w; w = w->next)
+        w->told = TP_CENSUS_UNTOLD;
     if (c->greeted) {
         c->greeted = false;
         c->n_timelines = 0;
@@ -142,6 +146,7 @@ static void connected(struct tp_scanout *c)
             if (w->images[i].fd >= 0)
                 tp_scanout_send_registration(w, i);
         }
+        tp_scanout_send_census(w);
     }
 }
 
@@ -382,7 +387,7 @@ int tp_scanout_watch(struct tp_scanout *c, unsigned n_slots, const struct tp_sca
     w->connection = c;
     w->events = events;
     w->data = data;
-    w->sock = -1;
+    w->sock = w->census = -1;
     w->n_images = n_slots;
     for (unsigned i = 0; i < n_slots; i++)
         w->images[i].fd = -1;
@@ -415,6 +420,7 @@ void tp_scanout_unwatch(struct tp_scanout_watch *w)
         if (w->images[i].fd >= 0 && !w->images[i].unsent)
             tp_scanout_send_or_keep(c, TP_FRAME_UNREGISTER, &w->images[i].name);
     }
+    tp_scanout_end_census(w);
     for (struct tp_scanout_watch **at = &c->watches; *at; at = &(*at)->next) {
         if (*at == w) {
             *at = w->next;
@@ -444,6 +450,14 @@ int tp_scanout_add(struct tp_scanout_watch *w, unsigned slot, int fd)
         tp_scanout_send_registration(w, slot);
     pthread_mutex_unlock(&c->lock);
     return 0;
+}
+
+void tp_scanout_census(struct tp_scanout_watch *w, int fd)
+{
+    pthread_mutex_lock(&w->connection->lock);
+    w->census = fd;
+    tp_scanout_send_census(w);
+    pthread_mutex_unlock(&w->connection->lock);
 }
 
 void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *name)

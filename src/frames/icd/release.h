@@ -51,6 +51,9 @@ void tp_scanout_unwatch(struct tp_scanout_watch *w);
 
 /* This image is to be registered; its memory's fd is borrowed until unwatch. -errno of fstat. */
 int tp_scanout_add(struct tp_scanout_watch *w, unsigned slot, int fd);
+/* These live records (census/ring.h) are the server's to read, now and on each connection; their
+ * memory's fd is borrowed until unwatch. */
+void tp_scanout_census(struct tp_scanout_watch *w, int fd);
 /* Asks the server for the state of this buffer. */
 void tp_scanout_ask(struct tp_scanout_watch *w, const struct tp_buffer_name *name);
 /* Takes what has come and is not read yet, without waiting. Where no server is expected, it is

@@ -21,15 +21,17 @@ struct tp_scanout_watch {
     const struct tp_scanout_events *events;
     void *data;
     _Atomic int sock; /* while it is told of as connected; else -1 */
+    int census;       /* borrowed; -1: none */
+    unsigned number;  /* of that, where the server was told, or is to be */
+    enum { TP_CENSUS_UNTOLD, TP_CENSUS_UNSENT, TP_CENSUS_SENT } told;
     unsigned n_images;
     struct tp_scanout_image images[];
 };
 
-/* Names that are to be given up, and questions, that did not go yet. */
+/* Names and records that are to be given up, and questions, that did not go yet. */
 struct tp_scanout_unsent {
     struct tp_scanout_unsent *next;
-    uint32_t fourcc;
-    struct tp_buffer_name name;
+    struct tp_scanout_frame frame; /* without a descriptor */
 };
 
 struct tp_scanout {
@@ -48,6 +50,7 @@ struct tp_scanout {
     uint64_t capabilities; /* of both */
     struct tp_board_view board;
     uint32_t generation, sequence;
+    uint32_t numbers; /* of censuses: a bit for each that is in use */
     struct tp_scanout_unsent *unsent, **unsent_end;
     /* What whoever watches next is told first. */
     struct tp_timeline_frame timelines[TP_SCANOUT_OUTPUTS];
@@ -62,6 +65,9 @@ void tp_scanout_send_registration(struct tp_scanout_watch *w, unsigned slot);
  */
 void tp_scanout_send_or_keep(
     struct tp_scanout *c, uint32_t fourcc, const struct tp_buffer_name *name);
+/* Tells the server of its records, where it wants to hear of any and there are not too many. */
+void tp_scanout_send_census(struct tp_scanout_watch *w);
+void tp_scanout_end_census(struct tp_scanout_watch *w);
 void tp_scanout_send_setting(struct tp_scanout *c, enum tp_setting setting, int64_t value);
 /* What had no room, as far as there is room now. */
 bool tp_scanout_has_unsent(const struct tp_scanout *c);

@@ -90,6 +90,7 @@ void tp_icd_swapchain_pace(struct tp_icd_swapchain *c)
     if (s.mode == TP_GATE_CAP && s.cap_mhz == 0)
         s.mode = TP_GATE_VSYNC;
     tp_gate_set(c->gate, &s);
+    tp_icd_census_paced(c->census, &s);
 }
 
 static VkResult make_gate(struct tp_icd_swapchain *c, const VkSwapchainCreateInfoKHR *info)
@@ -200,6 +201,26 @@ static VkResult make_images(struct tp_icd_swapchain *c, const VkSwapchainCreateI
     return r;
 }
 
+/* Without one nothing is told, and that is all. */
+static void make_census(struct tp_icd_swapchain *c, const VkSwapchainCreateInfoKHR *info)
+{
+    const struct tp_icd_census_info how = {.slots = c->slots,
+        .gate = c->gate,
+        .images = c->n_images,
+        .width = info->imageExtent.width,
+        .height = info->imageExtent.height,
+        .release = tp_icd_settings()->release};
+    const struct tp_gate_settings none = {.mode = TP_GATE_OFF};
+    int r = tp_icd_census_create(&how, &c->census);
+
+    if (r)
+        tp_icd_log_once("what becomes of frames is not told: %s", strerror(-r));
+    else if (c->gate)
+        tp_icd_swapchain_pace(c);
+    else
+        tp_icd_census_paced(c->census, &none);
+}
+
 static struct tp_scanout *connection(struct tp_icd_instance *i)
 {
     const struct tp_icd_settings *s = tp_icd_settings();
@@ -224,6 +245,8 @@ static void watch(struct tp_icd_swapchain *c)
         r = tp_scanout_add(c->watch, i, c->images[i].buffer.stream.fd);
     if (r)
         tp_icd_log_once("images are not watched by the server: %s", strerror(-r));
+    else if (c->census)
+        tp_scanout_census(c->watch, tp_icd_census_fd(c->census));
 }
 
 static void destroy(struct tp_icd_swapchain *c, const VkAllocationCallbacks *allocator)
@@ -251,6 +274,7 @@ static void destroy(struct tp_icd_swapchain *c, const VkAllocationCallbacks *all
             d->vk.DestroyCommandPool(d->handle, c->pools[i], NULL);
     }
     tp_icd_pool_finish(&c->pool);
+    tp_icd_census_destroy(c->census);
     tp_slots_destroy(c->slots);
     tp_gate_destroy(c->gate);
     tp_waker_finish(&c->waker);
@@ -339,6 +363,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_swapchain(VkDevice handle,
         if (r == VK_SUCCESS)
             r = make_images(c, info, &caps);
         if (r == VK_SUCCESS) {
+            make_census(c, info);
             watch(c);
             list(c);
             s->current = c;

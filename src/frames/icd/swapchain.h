@@ -3,6 +3,7 @@
 #define TP_FRAMES_ICD_SWAPCHAIN_H
 
 #include "frames/icd/buffer.h"
+#include "frames/icd/census.h"
 #include "frames/icd/present_queue.h"
 #include "frames/icd/release.h"
 #include "frames/icd/slots.h"
@@ -75,6 +76,7 @@ struct tp_icd_swapchain {
     uint64_t told_serial; /* up to which vkGetPastPresentationTimingGOOGLE has told */
     VkHdrMetadataEXT hdr;
     bool hdr_new;
+    struct tp_icd_census *census; /* NULL: there was no memory for one */
 
     /* Where the target takes no fences: who waits for them. */
     pthread_t worker;

@@ -116,7 +116,7 @@ static int present(struct tp_stream *stream, const struct tp_picture *p)
 {
     struct headless *h = (struct headless *)stream->target;
     struct stream *s = (struct stream *)stream;
-    struct tp_shown shown = {.serial = p->serial, .time_ns = tp_icd_now_ns()};
+    struct tp_shown shown = {.serial = p->serial};
 
     if (p->fence >= 0)
         close(p->fence);
@@ -125,13 +125,14 @@ static int present(struct tp_stream *stream, const struct tp_picture *p)
         pthread_mutex_unlock(&h->lock);
         return -ESTALE;
     }
+    s->events->committed(s->data, p->index, p->serial);
     shown.sequence = ++h->sequence;
+    shown.time_ns = tp_icd_now_ns();
     if (shown.time_ns < p->not_before_ns)
         shown.time_ns = p->not_before_ns;
     if (shown.time_ns < h->last_ns)
         shown.time_ns = h->last_ns;
     h->last_ns = shown.time_ns;
-    s->events->committed(s->data, p->index, p->serial);
     if (s->shown >= 0)
         s->events->released(s->data, (uint32_t)s->shown, -1);
     s->shown = p->index;

@@ -39,6 +39,10 @@ void tp_icd_record_end(struct tp_icd_swapchain *c, uint64_t serial, const struct
         return;
     r->end = shown ? TP_PRESENT_SHOWN : TP_PRESENT_DISCARDED;
     r->shown_ns = shown ? shown->time_ns : 0;
+    if (shown)
+        tp_icd_census_shown(c->census, serial, shown->time_ns, shown->sequence, r->line_ns);
+    else
+        tp_icd_census_dropped(c->census, serial);
     if (r->id > c->done_id && (shown || !later_underway(c, r)))
         c->done_id = r->id;
     pthread_cond_broadcast(&c->told);

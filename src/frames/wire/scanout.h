@@ -39,6 +39,7 @@
 
 #define TP_BUFFER_NO_INDEX UINT32_MAX
 #define TP_SCANOUT_BYTES 64u /* no payload is longer */
+#define TP_CENSUS_RINGS 16u  /* of a connection, at most */
 
 /* What tells apart the memory of two buffers that exist at the same time: stat's numbers. */
 struct tp_identity {

@@ -67,12 +67,39 @@ static int find(struct peer *p, const struct tp_buffer_name *name)
     return -1;
 }
 
+/* A place that is free again. */
+static unsigned gone(const struct peer *p)
+{
+    unsigned i = 0;
+
+    while (i < PEER_BUFFERS && !p->buffers[i].gone)
+        i++;
+    return i;
+}
+
+static void take_ring(struct peer *p, struct tp_scanout_frame *f)
+{
+    uint32_t number = f->u.census.number;
+
+    assert_true(p->capabilities & TP_CAP_CENSUS);
+    assert_true(number < TP_CENSUS_RINGS);
+    assert_int_equal(p->rings[number] >= 0, f->u.census.ended);
+    if (f->u.census.ended)
+        close(p->rings[number]);
+    p->rings[number] = f->fd;
+    f->fd = -1;
+    p->n_rings += f->u.census.ended ? -1u : 1u;
+    if (p->n_rings > p->most_rings)
+        p->most_rings = p->n_rings;
+    p->ringed++;
+}
+
 static void take(struct peer *p, struct tp_scanout_frame *f)
 {
     struct tp_scanout_frame answer = {.fourcc = f->fourcc, .fd = -1};
 
     if (f->fourcc == TP_FRAME_REGISTER) {
-        unsigned i = p->n_buffers++;
+        unsigned i = p->n_buffers < PEER_BUFFERS ? p->n_buffers++ : gone(p);
         assert_true(i < PEER_BUFFERS);
         memset(&p->buffers[i], 0, sizeof p->buffers[i]);
         p->buffers[i].memory = f->fd;
@@ -101,6 +128,8 @@ static void take(struct peer *p, struct tp_scanout_frame *f)
             answer.u.state.low = low(p, (unsigned)i);
         }
         send_frame(p, &answer, TP_SCANOUT_ANSWER, f->sequence);
+    } else if (f->fourcc == TP_FRAME_CENSUS) {
+        take_ring(p, f);
     }
     pthread_cond_broadcast(&p->changed);
 }
@@ -112,6 +141,12 @@ static void hang_up(struct peer *p)
             close(p->buffers[i].memory);
         p->buffers[i].memory = -1;
     }
+    for (unsigned i = 0; i < TP_CENSUS_RINGS; i++) {
+        if (p->rings[i] >= 0)
+            close(p->rings[i]);
+        p->rings[i] = -1;
+    }
+    p->n_rings = 0;
     if (p->sock >= 0)
         close(p->sock);
     p->sock = -1;
@@ -176,6 +211,8 @@ int peer_listen(const char *name)
 void peer_start(struct peer *p, const char *name, uint64_t capabilities)
 {
     *p = (struct peer){.capabilities = capabilities, .sock = -1, .board_fd = -1};
+    for (unsigned i = 0; i < TP_CENSUS_RINGS; i++)
+        p->rings[i] = -1;
     p->stop = eventfd(0, EFD_CLOEXEC);
     p->listener = peer_listen(name);
     if (capabilities & TP_CAP_BOARD)
@@ -221,6 +258,14 @@ void peer_wait_live(struct peer *p, unsigned live)
 {
     pthread_mutex_lock(&p->lock);
     while (p->n_live != live)
+        pthread_cond_wait(&p->changed, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+}
+
+void peer_wait_rings(struct peer *p, unsigned rings)
+{
+    pthread_mutex_lock(&p->lock);
+    while (p->n_rings != rings)
         pthread_cond_wait(&p->changed, &p->lock);
     pthread_mutex_unlock(&p->lock);
 }

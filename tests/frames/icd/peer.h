@@ -30,6 +30,8 @@ struct peer {
         int memory;     /* -1: given up */
     } buffers[PEER_BUFFERS];
     unsigned n_buffers, n_live;
+    int rings[TP_CENSUS_RINGS]; /* the guest's live records, by number; -1: none */
+    unsigned n_rings, most_rings, ringed; /* now, at most, and frames of them so far */
     unsigned connections;
 };
 
@@ -43,6 +45,8 @@ void peer_stop(struct peer *p);
 void peer_wait(struct peer *p, unsigned buffers);
 void peer_wait_connections(struct peer *p, unsigned connections);
 void peer_wait_live(struct peer *p, unsigned live);
+/* Until there are so many rings. */
+void peer_wait_rings(struct peer *p, unsigned rings);
 
 /* Writes a buffer's word and wakes who sleeps on it. */
 void peer_set(struct peer *p, unsigned buffer, enum tp_board_state state);
