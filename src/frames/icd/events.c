@@ -48,7 +48,7 @@ static void time_by(struct tp_icd_swapchain *c, const struct tp_shown *s)
         return;
     tp_slots_timeline(c->slots, &t);
     if (c->gate) {
-        tp_gate_timeline(c->gate, &t);
+        tp_gate_feedback(c->gate, &t);
         t.period_ns = tp_vblank_period_ns(tp_gate_vblank(c->gate));
     }
     tp_icd_census_timed(c->census, &t);

@@ -59,7 +59,18 @@ bool tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t)
 {
     unsigned before = g->vblank.grids;
     tp_vblank_sample(&g->vblank, t);
+    g->learns = false;
+    g->way = tp_gate_max(g->way, 0);
     return g->vblank.grids != before;
+}
+
+bool tp_gate_feedback(struct tp_gate *g, const struct tp_timeline_frame *t)
+{
+    int64_t way = g->way;
+    bool another = tp_gate_timeline(g, t);
+    g->learns = true;
+    g->way = way;
+    return another;
 }
 
 const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g)
@@ -336,7 +347,7 @@ static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
 {
     int64_t period = tp_vblank_period_ns(&g->vblank);
     if (late < g->way)
-        g->way = late > 0 ? late : 0;
+        g->way = late > 0 || g->learns ? late : 0;
     if (late <= g->way && g->behind >= 0)
         g->behind = 0;
     else if (++g->behind == PATIENCE)
@@ -345,16 +356,17 @@ static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
         g->probes = late <= g->way ? 0 : g->probes;
     if (g->behind != -PATIENCE)
         return;
-    g->probes = late == g->probed ? g->probes + 1 : 0;
+    if (late != g->probed)
+        g->probes = 0;
     g->probed = late;
-    if (g->probes == 0) {
+    if (g->probes++ == 0) {
         g->last_latch_ns =
             tp_vblank_latch_ns(&g->vblank, tp_vblank_nearest(&g->vblank, g->last_latch_ns) + 1);
-    } else if (late == g->way + 1 && had_ns >= 0 && had_ns < period) {
+    } else if (late == g->way + 1 && had_ns >= 0 && had_ns < period - period / 8) {
         g->compositor_ns = had_ns + period / 8;
     } else {
-        g->way = late;
-        g->compositor_ns = g->probed = 0;
+        g->way++;
+        g->compositor_ns = 0;
     }
 }
 
@@ -369,9 +381,14 @@ void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
     int64_t latch = tp_vblank_nearest(&g->vblank, first_line_ns - g->vblank.lead_ns) -
         (int64_t)g->vblank.pipeline;
     int64_t scheduled_ns = g->scheduled_ns[frame % TP_GATE_MEMORY];
-    if (scheduled_ns == TP_GATE_NEVER)
+    if (scheduled_ns == TP_GATE_NEVER) {
+        /* Of the first frames, which no grid started, the very first found no queue. */
+        int64_t late = latch - tp_gate_latch_from(g, f->ready_ns);
+        if (g->learns && late < g->way)
+            g->way = late;
         return;
+    }
     int64_t late = latch - tp_vblank_nearest(&g->vblank, scheduled_ns);
-    judge_compositor(g, f, scheduled_ns, late);
+    judge_compositor(g, f, scheduled_ns, late - g->way);
     judge_queue(g, late, scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns));
 }

@@ -46,8 +46,10 @@ struct tp_gate {
     bool has_clock;
 
     /* How many refreshes later than scheduled frames are shown. What a skipped refresh does not
-     * make less is not a queue, but the way to the panel. */
+     * make less is not a queue, but the way to the panel. Below 0: that is shorter than the
+     * pipeline that was assumed. */
     int64_t way, probed;
+    bool learns;     /* the pipeline is assumed */
     unsigned probes; /* what was tried against that lateness */
     int behind;      /* so many frames in a row were later than that; below 0: not judged yet */
 

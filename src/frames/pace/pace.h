@@ -43,6 +43,9 @@ struct tp_gate_settings tp_gate_get(const struct tp_gate *g);
  * on), and an acquire that sleeps until an instant of the one before is to be woken: its next step
  * plans anew. */
 bool tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t);
+/* The same where there is no server, by a compositor's feedback. What lies between a latch and the
+ * first line is assumed there, and learnt from tp_gate_shown. */
+bool tp_gate_feedback(struct tp_gate *g, const struct tp_timeline_frame *t);
 const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g);
 /* The connection is gone: paces by period alone until the next frame of the timeline. */
 void tp_gate_untimed(struct tp_gate *g);

@@ -345,7 +345,7 @@ void guest_shown(struct world *w, uint64_t number)
         .period_ns = panel_period(w)};
     if (composes(w) && f->number == number) {
         tp_slots_timeline(w->guest.slots, &t);
-        w->guest.poked |= tp_gate_timeline(w->guest.gate, &t);
+        w->guest.poked |= tp_gate_feedback(w->guest.gate, &t);
     }
     if (w->guest.gate && f->number == number)
         tp_gate_shown(w->guest.gate, f->id, f->line);

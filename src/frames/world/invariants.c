@@ -90,8 +90,7 @@ static bool composition_holds(const struct tp_world_config *c)
 }
 
 /* And frames are ready for its latch of the refresh in which they start. Else the gate, which has
- * nothing but feedback and takes a pipeline of 1 for granted, leaves refreshes out until it has
- * learnt more. */
+ * nothing but feedback and assumes a pipeline of 1, leaves a refresh or two out to learn more. */
 static bool composition_fits(const struct tp_world_config *c)
 {
     int64_t period = period_of(c->refresh_mhz);

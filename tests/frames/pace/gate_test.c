@@ -30,6 +30,8 @@ struct run {
     bool silent;                    /* the gate is not told what became of frames */
     int64_t untimed;                /* frames before it hears of the panel */
     int64_t way;                    /* refreshes from the latch to the panel, besides */
+    int64_t compositor_ns;          /* before the latch */
+    bool feedback;                  /* it hears of the panel from a compositor */
 
     struct tp_gate *gate;
     int64_t now, gpu_free, frame, told;
@@ -80,7 +82,10 @@ static void tell_timeline(struct run *r)
         .time_ns = refresh(r, n),
         .period_ns = MHZ_NS / r->mhz,
         .lead_ns = LEAD};
-    tp_gate_timeline(r->gate, &t);
+    if (r->feedback)
+        tp_gate_feedback(r->gate, &t);
+    else
+        tp_gate_timeline(r->gate, &t);
     r->told = n;
 }
 
@@ -124,7 +129,8 @@ static void do_frame(struct run *r)
         tp_gate_presented(r->gate, id, entry, entry);
     struct tp_gate_frame f;
     assert_true(tp_gate_frame(r->gate, id, &f));
-    int64_t n = latched(r, r->gpu_free > f.commit_ns ? r->gpu_free : f.commit_ns);
+    int64_t from = r->gpu_free > f.commit_ns ? r->gpu_free : f.commit_ns;
+    int64_t n = latched(r, from + r->compositor_ns);
     if (n <= r->last)
         n = r->last + 1;
     if (r->last >= 0 && n - r->last < 16 && r->frame > 20)
@@ -159,6 +165,12 @@ static uint64_t gate_late(const struct run *r)
     struct tp_gate_counts n;
     tp_gate_counts(r->gate, &n);
     return n.gate_late;
+}
+
+/* From a frame's start to its first line, once it has settled. */
+static double per_frame_ms(const struct run *r)
+{
+    return (double)r->latency_ns / (double)(r->frame - SETTLED) / 1e6;
 }
 
 static void end(struct run *r)
@@ -446,6 +458,38 @@ static void a_longer_way_to_the_panel_is_no_queue(void **data)
     begin(r, TP_GATE_VSYNC, 0);
     go(r, 10000);
     assert_true(r->stays[1] >= 9977);
+    assert_true(per_frame_ms(r) < 3 * 16.667 + 1.65 + 0.1); /* nor is a frame begun earlier */
+    end(r);
+}
+
+/* Where no server tells how long the way is, the first frame of all, which found no queue, does. */
+static void a_way_that_is_shorter_than_assumed_is_learnt(void **data)
+{
+    (void)data;
+    for (int feedback = 0; feedback < 2; feedback++) {
+        struct run *r = make(60000, 1000, 3000);
+        r->way = -1;
+        r->untimed = 9;
+        r->feedback = feedback;
+        begin(r, TP_GATE_VSYNC, 0);
+        go(r, 2000);
+        assert_true((per_frame_ms(r) < 16.667 + 1.65 + 0.1) == feedback);
+        end(r);
+    }
+}
+
+/* In refreshes that a compositor which is slow, too, adds: latency starts as much earlier. */
+static void latency_learns_a_compositors_time_behind_a_longer_way(void **data)
+{
+    (void)data;
+    struct run *r = make(60000, 3000, 5000);
+    r->way = 1;
+    r->compositor_ns = 4 * MS;
+    r->feedback = true;
+    begin(r, TP_GATE_LATENCY, 0);
+    go(r, 10000);
+    assert_true(r->stays[1] >= 9960);
+    assert_true(per_frame_ms(r) < 8 + 4 + 1.65 + 2 * 16.667 + 3);
     end(r);
 }
 
@@ -1149,6 +1193,8 @@ int main(void)
         cmocka_unit_test(a_cap_gives_a_heavy_scene_its_whole_interval),
         cmocka_unit_test(a_queue_is_taken_down),
         cmocka_unit_test(a_longer_way_to_the_panel_is_no_queue),
+        cmocka_unit_test(a_way_that_is_shorter_than_assumed_is_learnt),
+        cmocka_unit_test(latency_learns_a_compositors_time_behind_a_longer_way),
         cmocka_unit_test(a_busy_gpu_has_no_queue_of_frames),
         cmocka_unit_test(without_being_told_of_frames_the_grid_still_holds),
         cmocka_unit_test(sleeps_that_are_late_do_not_add_up),
