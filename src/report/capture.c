@@ -34,18 +34,23 @@ static void write_all(struct tp_recorder *c, const uint8_t *bytes, size_t n)
 
 int tp_recorder_create(const char *path, struct tp_recorder **out, struct tp_error *e)
 {
-    uint8_t header[TP_CAPTURE_HEADER];
     int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (fd < 0)
         return tp_fail_errno(e, errno, path, "the capture cannot be written");
+    *out = tp_recorder_begin(fd, path);
+    return 0;
+}
+
+struct tp_recorder *tp_recorder_begin(int fd, const char *path)
+{
+    uint8_t header[TP_CAPTURE_HEADER];
     struct tp_recorder *c = tp_calloc(1, sizeof *c);
     c->path = tp_strdup(path);
     c->fd = fd;
     tp_block_begin(&c->block);
     tp_recorder_header(header);
     write_all(c, header, sizeof header);
-    *out = c;
-    return 0;
+    return c;
 }
 
 void tp_recorder_flush(struct tp_recorder *c)

@@ -67,6 +67,8 @@ struct tp_recorder;
 
 /* Makes the file anew. The path is copied. Errors: those of open and write. */
 int tp_recorder_create(const char *path, struct tp_recorder **out, struct tp_error *e);
+/* Into what is open already, from its beginning; fd: moved. */
+struct tp_recorder *tp_recorder_begin(int fd, const char *path);
 /* These keep what they are given until a block is full; the first error stays until the end. */
 void tp_recorder_frame(struct tp_recorder *c, const struct tp_frame_record *f);
 void tp_recorder_refresh(struct tp_recorder *c, const struct tp_refresh_record *r);

@@ -3,8 +3,8 @@
 #define TP_REPORT_CAPTURE_INTERNAL_H
 
 #include <stddef.h>
-#include <zlib.h>
 
+#include "base/crc32.h"
 #include "report/capture.h"
 
 #define CAPTURE_MAGIC "TPCAP\r\n\x1a" /* 8 bytes, which a transfer as text spoils */
@@ -64,8 +64,7 @@ static inline uint64_t unzigzag(uint64_t z)
 /* Of a block's bytes, its head's with them. */
 static inline uint32_t block_sum(const uint8_t *bytes, size_t n)
 {
-    uLong sum = crc32(crc32(0, NULL, 0), bytes + 4, 8);
-    return (uint32_t)crc32(sum, bytes + TP_CAPTURE_HEADER, (uInt)(n - TP_CAPTURE_HEADER));
+    return tp_crc32(tp_crc32(0, bytes + 4, 8), bytes + TP_CAPTURE_HEADER, n - TP_CAPTURE_HEADER);
 }
 
 static inline int64_t *frame_instant(struct tp_frame_record *f, unsigned i)

@@ -9,9 +9,6 @@
 #define BIN_NS 10000
 #define BINS 200000u /* 2 s; the last: all longer */
 
-const char *const tp_counter_names[TP_COUNTERS] = {"unsafe", "release_waits", "release_timeouts",
-    "slot_waits", "notes.pending", "notes.final", "notes.lost", "notes.resynced"};
-
 struct histogram {
     uint32_t *bins;
     uint64_t n;
