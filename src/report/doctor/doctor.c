@@ -100,9 +100,10 @@ char *tp_clean(const char *text, size_t len, size_t most)
     size_t n = len < most ? len : most;
 
     for (size_t i = 0; i < n; i++) {
-        if (text[i])
-            tp_buf_addc(&b, text[i]);
-        else
+        size_t run = strnlen(text + i, n - i);
+        tp_buf_add(&b, text + i, run);
+        i += run;
+        if (i < n)
             tp_buf_adds(&b, "\\x00");
     }
     /* Not in the middle of a character. */

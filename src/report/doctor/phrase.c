@@ -103,6 +103,14 @@ static const char *find(const struct tp_piece *piece, const char *at, const char
     return memmem(at, (size_t)(end - at), piece->text, piece->len);
 }
 
+/* Behind the last of these words before the end: the shortest text that lies between. */
+static const char *behind_last(const struct tp_piece *words, const char *from, const char *end)
+{
+    for (const char *p; (p = find(words, from, end));)
+        from = p + words->len;
+    return from;
+}
+
 /* From this place on. stuck: words are missing, so it is no use to try further on. */
 static bool match_at(const struct tp_phrase *p, const char *at, const char *end,
     struct tp_phrase_found *out, bool *stuck)
@@ -124,6 +132,8 @@ static bool match_at(const struct tp_phrase *p, const char *at, const char *end,
             }
             if ((size_t)(end - found) < piece->len || memcmp(found, piece->text, piece->len) != 0)
                 return false;
+            if (open && i == 2)
+                from = behind_last(&p->pieces[0], from, found);
             if (open)
                 keep(out, open, from, found);
             open = NULL;
