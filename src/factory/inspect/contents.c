@@ -327,7 +327,7 @@ static bool holds_driver(struct tp_contents *c, struct tp_findings *f)
             f, TP_RULE_KIND_NESTED, NULL, NULL, "it holds other archives and no driver");
     else if (c->kind == TP_KIND_NO_DRIVER)
         tp_findings_add(f, TP_RULE_KIND_NO_DRIVER, NULL, NULL,
-            "there is no .so among its %zu entries", c->zip->n);
+            "there is no .so among its %zu entr%s", c->zip->n, c->zip->n == 1 ? "y" : "ies");
     return c->kind == TP_KIND_ANDROID || c->kind == TP_KIND_QUALCOMM;
 }
 

@@ -75,7 +75,7 @@ const char *importer_stream_fault(const struct tp_asked *a)
     const char *fault = importer_archive_fault(a);
     return fault ? fault
         : importer_has(a, TP_RULE_ZIP_PREFIX)
-        ? "something stands in front of the zip, and it sees no entry"
+        ? "something stands in front of the zip, and it does not see its entries"
         : importer_has(a, TP_RULE_ZIP_GAP) ? "there is a gap between the entries, where it stops"
         : importer_has(a, TP_RULE_ZIP_STORED_DESCRIPTOR)
         ? "a stored entry tells its size behind its data"

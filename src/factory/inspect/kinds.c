@@ -44,6 +44,7 @@ const char *tp_kind_guess(const void *bytes, size_t len)
         {257, 5, "ustar", "a tar archive"},
         {0, 8, "!<arch>\n", "a static library"},
         {0, 2, "MZ", "a Windows program"},
+        {0, 4, "PK\7\x08", "a part of a zip in several files"},
         {0, 8, "\x89PNG\r\n\x1a\n", "a picture (PNG)"},
         {0, 3, "\xff\xd8\xff", "a picture (JPEG)"},
     };

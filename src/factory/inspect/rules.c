@@ -232,8 +232,8 @@ static const struct tp_rule rules[TP_RULES] = {
     [TP_RULE_ZIP_PREFIX] = {
         "zip-prefix", TP_SEVERITY_ERROR,
         "the file begins with its first entry",
-        "apps that read from front to back (GameNative, Winlator, WinNative) see no entry, and import "
-        "nothing",
+        "apps that read from front to back (GameNative, Winlator, WinNative) see nothing, or "
+        "the entries of another zip that stands in front",
         "pack it again as a plain zip, not self-extracting",
     },
     [TP_RULE_ZIP_GAP] = {

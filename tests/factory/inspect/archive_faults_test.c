@@ -519,6 +519,7 @@ static void other_files_are_told_by_what_they_are(void **state)
         {"\n<!DOCTYPE html>", 16, "web page"},
         {"\x1f\x8b\x08", 3, "gzip"},
         {"\x28\xb5\x2f\xfd", 4, "Zstandard"},
+        {"PK\7\x08PK\3\4", 8, "a zip in several files"},
         {"\x89PNG\r\n\x1a\n\0\0", 10, "a picture (PNG)"},
         {"hello", 5, "no known kind"},
     };
