@@ -1,12 +1,14 @@
 /* turnpike top: how a running server and its guests do, in a terminal, as one picture, or as JSON.
  */
 #include <errno.h>
+#include <glob.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -193,17 +195,69 @@ static int live(struct top *t, struct tp_error *e)
 
 /* --- the command --- */
 
-/* TURNPIKE_SOCKET is what guests go by; else the place where serve has its own. */
+static bool is_socket(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* The sockets of play, which are in folders of its own: those that somebody answers at. */
+static void find_played(const char *folder, struct tp_cli_list *out)
+{
+    glob_t found;
+    char *pattern = tp_join(folder, ".tp-*/drm");
+    if (glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            if (tp_top_source_answers(found.gl_pathv[i]))
+                tp_cli_list_add(out, tp_strdup(found.gl_pathv[i]));
+        globfree(&found);
+    }
+    free(pattern);
+}
+
+static char *played_socket(struct tp_error *e)
+{
+    const char *const places[] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+    struct tp_cli_list found = {0};
+    char *one = NULL;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        bool again = false;
+        for (size_t k = 0; k < i && places[i]; k++)
+            again |= places[k] && strcmp(places[i], places[k]) == 0;
+        if (places[i] && *places[i] && !again)
+            find_played(places[i], &found);
+    }
+    if (found.n == 1)
+        one = tp_strdup(found.at[0]);
+    else if (found.n > 1)
+        tp_fail(e, TP_STATUS_INPUT, -EEXIST, NULL, "say which with --socket PATH",
+            "there is more than one server: %s and %s", found.at[0], found.at[1]);
+    for (int i = 0; i < found.n; i++)
+        free((char *)(uintptr_t)found.at[i]);
+    tp_cli_list_finish(&found);
+    return one;
+}
+
+/* What guests go by; the place where serve has its own; a play's. Where there is none of these, the
+ * second, to say so. */
 static char *usual_socket(struct tp_error *e)
 {
     const char *said = getenv("TURNPIKE_SOCKET"), *folder = getenv("XDG_RUNTIME_DIR");
     if (said && *said)
         return tp_strdup(said);
-    if (folder && *folder)
-        return tp_join(folder, "turnpike-0");
-    tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL, "say --socket PATH, or set XDG_RUNTIME_DIR",
-        "there is no place for the socket");
-    return NULL;
+    char *served = folder && *folder ? tp_join(folder, "turnpike-0") : NULL;
+    if (served && is_socket(served) && tp_top_source_answers(served))
+        return served;
+    char *played = played_socket(e);
+    if (played || e->err) {
+        free(served);
+        return played;
+    }
+    if (!served)
+        tp_fail(e, TP_STATUS_INPUT, -ENOENT, NULL,
+            "start one with `turnpike serve` or `turnpike play`, or say --socket PATH",
+            "there is no server");
+    return served;
 }
 
 static int run_all(struct top *t, struct tp_error *e)

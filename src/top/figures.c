@@ -89,6 +89,11 @@ static bool is_watched(const struct tp_top_model *m)
     return m->n_screens == 0 || m->screens[0].watched;
 }
 
+static bool is_of_now(const struct guest *g, int64_t instant_ns)
+{
+    return g->since_ns == TP_NEVER || instant_ns >= g->since_ns;
+}
+
 static void measure(
     struct tp_top_model *m, struct guest *g, struct tp_signs *signs, const struct tp_setup *setup)
 {
@@ -96,12 +101,16 @@ static void measure(
     tp_metrics_reset(m->metrics);
     for (unsigned i = 0; i < g->frames.n; i++) {
         const struct tp_frame_record *f = &frame_at(&g->frames, i)->record;
+        if (!is_of_now(g, frame_instant(f)))
+            continue;
         tp_metrics_frame(m->metrics, f);
         tp_signs_frame(signs, setup, f);
         s->has_guest |= f->acquired_ns != TP_NEVER;
     }
     for (unsigned i = 0; i < m->refreshes.n; i++) {
         const struct tp_refresh_record *r = refresh_at(&m->refreshes, i);
+        if (!is_of_now(g, r->from_ns))
+            continue;
         tp_metrics_refresh(m->metrics, r);
         tp_signs_refresh(signs, r);
         s->has_tears = is_watched(m);
@@ -124,9 +133,11 @@ static void draw_beats(struct guest *g)
         if (k->record.line_ns == TP_NEVER || k->beat.interval_ns <= 0)
             continue;
         int64_t bin = k->beat.interval_ns / MS;
-        to->bins[bin < (int64_t)TP_TOP_BINS ? bin : (int64_t)TP_TOP_BINS - 1]++;
         if (i >= first)
             to->beats[to->n_beats++] = k->beat;
+        if (!is_of_now(g, k->record.line_ns - k->beat.interval_ns))
+            continue;
+        to->bins[bin < (int64_t)TP_TOP_BINS ? bin : (int64_t)TP_TOP_BINS - 1]++;
     }
 }
 
@@ -150,7 +161,7 @@ void tp_top_figures(struct tp_top_model *m, struct guest *g, int64_t now_ns)
     struct tp_top_guest *to = &g->shown;
     struct tp_setup setup;
     struct tp_signs signs = {0};
-    to->window_ns = m->window_ns;
+    to->window_ns = is_of_now(g, now_ns - m->window_ns) ? m->window_ns : now_ns - g->since_ns;
     to->summary = (struct tp_summary){0};
     rate(g, now_ns);
     count(g, now_ns, m->window_ns, &to->summary);

@@ -9,6 +9,8 @@
 #include "frames/census/metrics.h"
 #include "top/model_internal.h"
 
+#define SCREEN_NS INT64_C(3000000000) /* a picture of nobody is a guest for so long */
+
 struct tp_top_model *tp_top_model_create(int64_t window_ns)
 {
     struct tp_top_model *m = tp_calloc(1, sizeof *m);
@@ -74,7 +76,7 @@ static struct guest *guest_of(struct tp_top_model *m, unsigned id)
         return *at;
     struct guest *g = *at = tp_calloc(1, sizeof *g);
     g->running = tp_metrics_create();
-    g->last_line_ns = TP_NEVER;
+    g->last_line_ns = g->since_ns = TP_NEVER;
     g->shown.id = id;
     g->shown.is_screen = id == TP_JOIN_SCREEN;
     snprintf(
@@ -180,16 +182,19 @@ static unsigned bounded(uint64_t v, unsigned most)
     return v > most ? most : (unsigned)v;
 }
 
-/* What is new since the sample before the window began, or since there was one. */
+static void count_from_here(struct guest *g)
+{
+    g->samples[0] = (struct count_sample){.at_ns = TP_NEVER};
+    memcpy(g->samples[0].counts, g->counts, sizeof g->samples[0].counts);
+    g->n_samples = 1;
+}
+
 static void take_counts(struct guest *g, const uint64_t counts[TP_COUNTERS])
 {
     memcpy(g->counts, counts, sizeof g->counts);
     memcpy(g->shown.so_far, counts, sizeof g->shown.so_far);
-    if (!g->has_counts) {
-        g->samples[0] = (struct count_sample){.at_ns = TP_NEVER};
-        memcpy(g->samples[0].counts, counts, sizeof g->samples[0].counts);
-        g->n_samples = 1;
-    }
+    if (!g->has_counts)
+        count_from_here(g);
     g->has_counts = true;
 }
 
@@ -214,6 +219,9 @@ void tp_top_gauges(struct tp_top_model *m, unsigned guest, const uint64_t gauges
     if (!g)
         return;
     unsigned images = g->shown.images;
+    g->changed |= g->shown.has_gauges &&
+        (g->shown.gate != bounded(gauges[TP_GAUGE_GATE], TP_GATE_LATENCY) ||
+            g->shown.cap_mhz != low(gauges[TP_GAUGE_CAP_MHZ]));
     g->shown.has_gauges = true;
     g->shown.gate = (enum tp_gate_mode)bounded(gauges[TP_GAUGE_GATE], TP_GATE_LATENCY);
     g->shown.cap_mhz = low(gauges[TP_GAUGE_CAP_MHZ]);
@@ -311,12 +319,20 @@ static void count_refreshes(struct tp_top_model *m)
     }
 }
 
-/* The screen is a guest only where it lately showed what no guest drew. */
+/* The screen is a guest only where it shows what no guest draws. */
 static bool is_there(const struct guest *g, int64_t from_ns)
 {
     const struct frames *f = &g->frames;
     return !g->shown.is_screen ||
         (f->n > 0 && frame_instant(&frame_at(f, f->n - 1)->record) >= from_ns);
+}
+
+/* What was paced another way tells nothing of how it is paced now. */
+static void begin_figures(struct guest *g, int64_t now_ns)
+{
+    g->changed = false;
+    g->since_ns = now_ns;
+    count_from_here(g);
 }
 
 static int by_id(const void *a, const void *b)
@@ -335,8 +351,10 @@ const struct tp_top_snapshot *tp_top_update(struct tp_top_model *m, int64_t now_
     m->more_guests = 0;
     memcpy(s->screens, m->screens, sizeof s->screens);
     for (unsigned i = 0; i < TP_TOP_GUESTS; i++) {
-        if (!m->guests[i] || !is_there(m->guests[i], now_ns - m->window_ns))
+        if (!m->guests[i] || !is_there(m->guests[i], now_ns - SCREEN_NS))
             continue;
+        if (m->guests[i]->changed)
+            begin_figures(m->guests[i], now_ns);
         tp_top_figures(m, m->guests[i], now_ns);
         s->guests[s->n_guests++] = &m->guests[i]->shown;
     }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "frames/census/follow.h"
+#include "frames/server/control.h"
 
 #define RETRY_NS INT64_C(500000000)
 #define LIST_NS INT64_C(1000000000) /* from one question for the rings to the next */
@@ -73,28 +74,61 @@ static void begin_anew(struct tp_top_source *s)
 
 /* --- the connection --- */
 
+static int address_of(
+    const char *name, struct sockaddr_un *address, socklen_t *bytes, struct tp_error *e)
+{
+    bool abstract = name[0] == '@';
+    size_t n = strlen(name);
+    *address = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (n < (abstract ? 2u : 1u) || n >= sizeof address->sun_path)
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, name, "a path of at most 107 bytes, or @NAME",
+            "no socket can have this name");
+    memcpy(address->sun_path, name, n + 1);
+    if (abstract)
+        address->sun_path[0] = '\0';
+    *bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + !abstract);
+    return 0;
+}
+
 int tp_top_source_create(
     const char *socket, struct tp_top_model *model, struct tp_top_source **out, struct tp_error *e)
 {
-    bool abstract = socket[0] == '@';
-    size_t n = strlen(socket);
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct sockaddr_un address;
+    socklen_t bytes;
+    int r = address_of(socket, &address, &bytes, e);
     *out = NULL;
-    if (n < (abstract ? 2u : 1u) || n >= sizeof address.sun_path)
-        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, socket, "a path of at most 107 bytes, or @NAME",
-            "no socket can have this name");
-    memcpy(address.sun_path, socket, n + 1);
-    if (abstract)
-        address.sun_path[0] = '\0';
+    if (r < 0)
+        return r;
     struct tp_top_source *s = tp_calloc(1, sizeof *s);
     s->socket = tp_strdup(socket);
     s->address = address;
-    s->address_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + !abstract);
+    s->address_bytes = bytes;
     s->model = model;
     s->fd = -1;
     s->retry_ns = INT64_MIN;
     *out = s;
     return 0;
+}
+
+static int open_socket(const struct sockaddr_un *address, socklen_t bytes)
+{
+    int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0 || connect(fd, (const struct sockaddr *)address, bytes) == 0)
+        return fd < 0 ? -errno : fd;
+    int r = -errno;
+    close(fd);
+    return r;
+}
+
+bool tp_top_source_answers(const char *socket)
+{
+    struct sockaddr_un address;
+    socklen_t bytes;
+    int fd =
+        address_of(socket, &address, &bytes, NULL) < 0 ? -EINVAL : open_socket(&address, bytes);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0 || fd == -EACCES || fd == -EAGAIN;
 }
 
 static void drop_rings(struct tp_top_source *s)
@@ -106,8 +140,7 @@ static void drop_rings(struct tp_top_source *s)
 
 static void lose(struct tp_top_source *s, int reason, int64_t now_ns)
 {
-    /* One that was there and does not know the question is an older one: it hangs up. */
-    s->reason = s->greeted && !s->listed && reason == -EPIPE ? -ENOTSUP : reason;
+    s->reason = reason;
     if (s->fd >= 0)
         close(s->fd);
     s->fd = -1;
@@ -146,9 +179,9 @@ static void try_connect(struct tp_top_source *s, int64_t now_ns)
     if (now_ns < s->retry_ns)
         return;
     s->retry_ns = now_ns + RETRY_NS;
-    s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (s->fd < 0 || connect(s->fd, (struct sockaddr *)&s->address, s->address_bytes) < 0) {
-        lose(s, -errno, now_ns);
+    s->fd = open_socket(&s->address, s->address_bytes);
+    if (s->fd < 0) {
+        lose(s, s->fd, now_ns);
         return;
     }
     struct ucred peer;
@@ -205,33 +238,22 @@ static void complete(struct tp_top_source *s, int64_t now_ns)
     drop_rings(s);
 }
 
-struct entry {
-    uint32_t id, pid;
-};
-
 /* One page of the list; asks for the next, or uses it. */
 static int take_rings(struct tp_top_source *s, struct tp_frame *f, int64_t now_ns)
 {
-    struct {
-        int32_t result;
-        uint32_t total;
-    } head;
-    struct entry entry;
-    if (!s->asking || f->payload_bytes < sizeof head)
+    struct tp_control_census said = {0};
+    const size_t head = offsetof(struct tp_control_census, rings);
+    size_t needs = head + f->n_fds * sizeof *said.rings;
+    if (!s->asking || f->n_fds > TP_CONTROL_RINGS || f->payload_bytes < needs)
         return -EBADMSG;
-    memcpy(&head, f->payload, sizeof head);
-    if (head.result < 0)
-        return head.result;
-    if (f->payload_bytes < sizeof head + f->n_fds * sizeof entry)
-        return -EBADMSG;
-    unsigned n = f->n_fds;
-    for (unsigned i = 0; i < n && s->n_rings < RINGS; i++) {
-        memcpy(&entry, f->payload + sizeof head + i * sizeof entry, sizeof entry);
+    memcpy(&said, f->payload, needs);
+    if (said.result < 0)
+        return said.result;
+    for (unsigned i = 0; i < f->n_fds && s->n_rings < RINGS; i++) {
         int fd = tp_frame_take_fd(f, i);
-        if (fd >= 0)
-            s->rings[s->n_rings++] = (struct tp_census_ring){entry.id, entry.pid, fd};
+        s->rings[s->n_rings++] = (struct tp_census_ring){said.rings[i].id, said.rings[i].pid, fd};
     }
-    if (n > 0 && s->n_rings < RINGS && s->n_rings < head.total)
+    if (f->n_fds > 0 && s->n_rings < RINGS && s->n_rings < said.total)
         ask_for_rings(s, now_ns);
     else
         complete(s, now_ns);
@@ -245,6 +267,8 @@ static int greet(struct tp_top_source *s, const struct tp_frame *f, int64_t now_
     struct tp_hello hello;
     uint32_t version;
     int r = tp_hello_parse(f, &hello, &version);
+    if (r == 0 && !(hello.capabilities & TP_CAP_CENSUS))
+        r = -ENOTSUP;
     if (r < 0)
         return r;
     s->greeted = true;
@@ -295,13 +319,13 @@ static void receive(struct tp_top_source *s, int64_t now_ns)
 static void look(struct tp_top_source *s)
 {
     const struct tp_ring_view *v;
-    unsigned guest;
+    unsigned guest, screens = 0;
     for (unsigned i = 0; (v = tp_follow_view(s->follow, i, &guest, NULL)); i++) {
         uint64_t gauges[TP_GAUGES];
         for (unsigned k = 0; k < TP_GAUGES; k++)
             gauges[k] = tp_ring_look(v, k);
         if (guest == TP_JOIN_SCREEN)
-            tp_top_screen_gauges(s->model, 0, tp_ring_name(v), gauges);
+            tp_top_screen_gauges(s->model, screens++, tp_ring_name(v), gauges);
         else
             tp_top_gauges(s->model, guest, gauges);
     }

@@ -19,6 +19,9 @@ int tp_top_source_create(
 /* NULL is fine. */
 void tp_top_source_destroy(struct tp_top_source *s);
 
+/* True: somebody listens there, whether he lets this user in or not. */
+bool tp_top_source_answers(const char *socket);
+
 /* Connects where that is due, takes what came, reads the rings into the model. */
 void tp_top_source_turn(struct tp_top_source *s, int64_t now_ns);
 /* To be polled for reading; -1: there is none. */

@@ -30,26 +30,48 @@ struct area tp_heading(struct area a, const char *heading)
     return a;
 }
 
+static unsigned width_of(const struct field *f)
+{
+    unsigned label = (unsigned)strlen(f->label);
+    return label + (label > 0) + (unsigned)strlen(f->value);
+}
+
+/* Those that begin with a bar stand beside the one before them, on one line. */
+static bool goes_on(const struct field *f)
+{
+    return f->label[0] == '|';
+}
+
+static unsigned width_with_next(const struct field *f, unsigned n)
+{
+    unsigned w = width_of(f);
+    for (unsigned i = 1; i < n && goes_on(&f[i]); i++)
+        w += 1 + width_of(&f[i]);
+    return w;
+}
+
 unsigned tp_fields(struct area a, const char *heading, const struct field *f, unsigned n)
 {
     unsigned x = 0, line = 0, wide = a.w < NARROW ? GAP - 1 : GAP;
     struct area in = tp_heading(a, heading);
     for (unsigned i = 0; i < n; i++) {
-        unsigned label = (unsigned)strlen(f[i].label), value = (unsigned)strlen(f[i].value);
-        unsigned needs = label + (label > 0) + value, gap = f[i].label[0] == '|' ? 1 : wide;
-        if (x > 0 && x + gap + needs > in.w) {
+        unsigned gap = goes_on(&f[i]) ? 1 : wide;
+        if (x > 0 && !goes_on(&f[i]) && x + gap + width_with_next(&f[i], n - i) > in.w) {
             x = 0;
             line++;
         }
         if (in.c && line >= in.h)
             break;
         x += x > 0 ? gap : 0;
-        if (in.c) {
-            unsigned at = in.x + x;
-            at += tp_canvas_put(in.c, at, in.y + line, in.w, TP_INK_PLAIN, f[i].label);
-            tp_canvas_put(in.c, at + (label > 0), in.y + line, in.w - x, f[i].ink, f[i].value);
+        if (in.c && x < in.w) {
+            unsigned at =
+                tp_canvas_put(in.c, in.x + x, in.y + line, in.w - x, TP_INK_PLAIN, f[i].label);
+            at += at > 0;
+            if (x + at < in.w)
+                tp_canvas_put(
+                    in.c, in.x + x + at, in.y + line, in.w - x - at, f[i].ink, f[i].value);
         }
-        x += needs;
+        x += width_of(&f[i]);
     }
     return line + 1;
 }

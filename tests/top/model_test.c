@@ -240,7 +240,7 @@ static void the_screen_is_a_guest_while_it_shows_pictures_of_nobody(void **state
     assert_int_equal(tp_top_update(model, SECOND)->n_guests, 0);
     show(TP_JOIN_SCREEN, 60, 60, 1);
     assert_true(tp_top_update(model, 2 * SECOND)->guests[0]->is_screen);
-    assert_int_equal(tp_top_update(model, 13 * SECOND)->n_guests, 0);
+    assert_int_equal(tp_top_update(model, 6 * SECOND)->n_guests, 0);
 }
 
 static void a_frame_of_nobody_is_left_alone(void **state)
@@ -323,6 +323,35 @@ static void counts_are_so_far_and_of_the_last_seconds(void **state)
     }
     assert_int_equal(g->so_far[TP_COUNT_SLOT_WAITS], 105);
     assert_int_equal(g->summary.counts[TP_COUNT_SLOT_WAITS], 0);
+}
+
+/* Not to mix frames of before a change with those of after it. */
+static void figures_begin_anew_with_another_cap(void **state)
+{
+    (void)state;
+    uint64_t gauges[TP_GAUGES];
+    tp_top_guest(model, 0, "game", 5);
+    a_guests_gauges(gauges);
+    gauges[TP_GAUGE_CAP_MHZ] = 0;
+    tp_top_gauges(model, 0, gauges);
+    show(0, 0, 240, 1);
+    gauges[TP_GAUGE_COUNTS + TP_COUNT_SLOT_WAITS] = 7;
+    tp_top_gauges(model, 0, gauges);
+    const struct tp_top_guest *g = tp_top_update(model, 240 * T)->guests[0];
+    assert_int_equal(g->summary.measures.cadence[1], 230);
+    assert_int_equal(g->summary.counts[TP_COUNT_SLOT_WAITS], 7);
+    gauges[TP_GAUGE_CAP_MHZ] = 30000;
+    tp_top_gauges(model, 0, gauges);
+    g = tp_top_update(model, 240 * T)->guests[0];
+    assert_int_equal(g->window_ns, 0);
+    show(0, 240, 120, 2);
+    g = tp_top_update(model, 360 * T)->guests[0];
+    assert_int_equal(g->summary.measures.cadence[1], 0);
+    assert_int_equal(g->summary.measures.cadence[2], 50);
+    assert_int_equal(g->summary.counts[TP_COUNT_SLOT_WAITS], 0);
+    assert_int_equal(g->window_ns, 120 * T);
+    assert_int_equal(g->bins[16], 0);
+    assert_true(g->n_beats > 200); /* the strip goes on */
 }
 
 static void tears_are_known_where_the_screen_is_watched(void **state)
@@ -414,6 +443,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(late_and_torn_frames_are_marked_in_the_strip, begin, end),
         cmocka_unit_test_setup_teardown(slots_are_seen_as_they_move, begin, end),
         cmocka_unit_test_setup_teardown(counts_are_so_far_and_of_the_last_seconds, begin, end),
+        cmocka_unit_test_setup_teardown(figures_begin_anew_with_another_cap, begin, end),
         cmocka_unit_test_setup_teardown(tears_are_known_where_the_screen_is_watched, begin, end),
         cmocka_unit_test_setup_teardown(numbers_of_any_size_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(a_server_that_is_forgotten_leaves_nothing, begin, end),

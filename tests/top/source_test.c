@@ -32,7 +32,7 @@ static struct {
     int result;                     /* that a change is answered with */
     struct tp_setting_frame change; /* the last one that was asked for */
     unsigned questions;
-    bool old; /* one that knows no TCEN */
+    bool old; /* one that has no live records to lend */
 } x;
 
 static void listen_here(void)
@@ -107,15 +107,14 @@ static void answer_rings(const struct tp_frame *f)
 
 static void serve_frame(struct tp_frame *f)
 {
-    const struct tp_hello hello = {
-        .version = TP_WIRE_VERSION, .oldest = TP_WIRE_OLDEST, .kind = TP_HELLO_CONTROL};
+    const struct tp_hello hello = {.version = TP_WIRE_VERSION,
+        .oldest = TP_WIRE_OLDEST,
+        .kind = TP_HELLO_CONTROL,
+        .capabilities = x.old ? 0 : TP_CAP_CENSUS};
     struct tp_scanout_frame setting;
     int32_t words[2] = {x.result, 0};
     if (f->fourcc == TP_FRAME_HELLO) {
         answer(TP_FRAME_HELLO, 0, &hello, sizeof hello, NULL, 0);
-    } else if (f->fourcc == TP_FRAME_CENSUS && x.old) {
-        close(x.fd);
-        x.fd = -1;
     } else if (f->fourcc == TP_FRAME_CENSUS) {
         answer_rings(f);
     } else if (f->fourcc == TP_FRAME_SETTING) {
@@ -337,6 +336,15 @@ static void a_name_that_no_socket_has_is_refused(void **state)
     assert_null(s);
 }
 
+static void somebody_who_listens_is_seen(void **state)
+{
+    (void)state;
+    assert_false(tp_top_source_answers(x.address));
+    assert_false(tp_top_source_answers(""));
+    listen_here();
+    assert_true(tp_top_source_answers(x.address));
+}
+
 /* What no server of ours says. */
 static void answers_that_cannot_be_end_the_connection(void **state)
 {
@@ -374,6 +382,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(why_there_is_no_server_is_told, begin, end),
         cmocka_unit_test_setup_teardown(an_older_server_is_told_apart, begin, end),
         cmocka_unit_test_setup_teardown(a_name_that_no_socket_has_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(somebody_who_listens_is_seen, begin, end),
         cmocka_unit_test_setup_teardown(answers_that_cannot_be_end_the_connection, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
