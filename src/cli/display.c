@@ -176,6 +176,11 @@ int tp_display_option(
     case 'Y':
         o->video = value;
         return 0;
+    case 'T':
+        o->capture = value;
+        if (*value && strcmp(value, "-") != 0)
+            return 0;
+        return tp_cli_usage(cmd, "--capture writes a file; it has no '-'");
     default:
         return -1;
     }
@@ -333,6 +338,8 @@ int tp_display_create(
     struct rlimit fds;
     *out = NULL;
     if (o->snapshot && tp_display_try_write(o->snapshot, e) < 0)
+        return e->err;
+    if (o->capture && tp_display_try_write(o->capture, e) < 0)
         return e->err;
     char *socket = usual_socket(o, e);
     if (!socket)

@@ -21,6 +21,7 @@ struct tp_display_options {
     const char *snapshot;              /* PNG file; NULL: none */
     enum tp_watch_how watch;           /* for tears */
     const char *video;                 /* YUV4MPEG2 file; NULL: none */
+    const char *capture;               /* of frames (docs/capture.md); NULL: none */
     struct tp_plug_plan plugs;
     const uid_t *uids; /* who may connect besides this user and root */
     size_t n_uids;
@@ -36,7 +37,8 @@ void tp_display_defaults(struct tp_display_options *o);
         {"latch", required_argument, NULL, 'L'}, {"socket", required_argument, NULL, 'K'},         \
         {"snapshot", required_argument, NULL, 'G'}, {"vrr", required_argument, NULL, 'V'},         \
         {"plug", required_argument, NULL, 'U'}, {"watch", required_argument, NULL, 'W'},           \
-        {"capture-video", required_argument, NULL, 'Y'},                                                    \
+        {"capture-video", required_argument, NULL, 'Y'},                                           \
+        {"capture", required_argument, NULL, 'T'},                                                 \
     {                                                                                              \
         "overlays", required_argument, NULL, 'O'                                                   \
     }
@@ -52,6 +54,7 @@ void tp_display_defaults(struct tp_display_options *o);
     "  --socket PATH       where clients connect; @NAME: abstract (" TP_DISPLAY_SOCKET ")\n"       \
     "  --snapshot F.png    what the screen shows, on SIGUSR1 and at the end\n"                     \
     "  --watch HOW         for tears: sampled (two places of each line; default), full, off\n"     \
+    "  --capture F         what becomes of each frame, in a compact file, for turnpike report\n"   \
     "  --capture-video F.y4m  what it shows at each refresh\n"                                     \
     "  --plug WHEN:WHAT,…  out, in or in:WxH@HZ, so many seconds from the start; SIGUSR2 by "    \
     "hand\n"

@@ -6,6 +6,7 @@
 #include "cli/compositor.h"
 #include "cli/display.h"
 #include "cli/guest.h"
+#include "cli/live.h"
 #include "cli/namespace.h"
 
 struct tp_play_arguments {
@@ -31,6 +32,7 @@ struct tp_play {
     uid_t uid;               /* of the compositor; 0: ours */
     gid_t gid;
     struct tp_display *display;
+    struct tp_live *live; /* NULL: nobody wants figures */
     struct tp_cli_list strings; /* allocated ones of the environments */
     struct tp_compositor_place place;
     int log_fd; /* what the compositor says; -1: our standard error */

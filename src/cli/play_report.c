@@ -1,7 +1,6 @@
 #include "cli/play_report.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "cli/cli.h"
 #include "report/summary.h"
@@ -24,39 +23,6 @@ static double watched_share(const struct tp_watch_counts *w)
     return w->bands ? 1 - (double)w->unwatched / (double)w->bands : 0;
 }
 
-static void copy_notes(struct tp_server *server, uint64_t *counts)
-{
-    struct tp_server_notes n;
-    tp_server_notes(server, &n);
-    counts[TP_COUNT_NOTES_PENDING] = n.pending;
-    counts[TP_COUNT_NOTES_FINAL] = n.final;
-    counts[TP_COUNT_NOTES_LOST] = n.lost;
-    counts[TP_COUNT_NOTES_RESYNCED] = n.resynced;
-}
-
-/* What the server and the screen know; the guest's part is not. */
-static void summarize(struct tp_display *d, const struct tp_display_seen *seen,
-    const struct tp_server_shown *s, struct tp_summary *out)
-{
-    *out = (struct tp_summary){.has_tears = seen->watched,
-        .has_counts = true,
-        .measures = {.frames = s->frames,
-            .span_ns = s->last_ns - s->first_ns,
-            .tears = seen->screen.beam.watch.tears,
-            .async_tears = seen->screen.async_tears,
-            .repeats = s->repeats,
-            .drops = s->drops,
-            .spacing_tail = s->spacing_tail,
-            .interval = {.p50_ns = s->p50_ns,
-                .p99_ns = s->p99_ns,
-                .max_ns = s->max_ns,
-                .mean_ns = s->mean_ns,
-                .stddev_ns = s->stddev_ns}}};
-    _Static_assert(TP_CADENCE == TP_SHOWN_CADENCE, "the server counts stays as captures do");
-    memcpy(out->measures.cadence, s->cadence, sizeof out->measures.cadence);
-    copy_notes(tp_display_server(d), out->counts);
-}
-
 /* What only a screen that looks can tell. */
 static void add_seen(json_t *j, const struct tp_display_seen *seen, int64_t from_ns)
 {
@@ -70,14 +36,15 @@ static void add_seen(json_t *j, const struct tp_display_seen *seen, int64_t from
             (json_int_t)seen->video.dropped));
 }
 
-int tp_play_report(struct tp_display *d, const char *path, struct tp_error *e)
+int tp_play_report(
+    struct tp_display *d, const struct tp_live *live, const char *path, struct tp_error *e)
 {
     struct tp_server_shown shown;
     struct tp_display_seen seen;
     struct tp_summary summary;
     tp_server_shown(tp_display_server(d), 0, &shown);
     tp_display_see(d, &seen);
-    summarize(d, &seen, &shown, &summary);
+    tp_live_summary(live, &summary);
     json_t *j = tp_summary_json(&summary);
     add_seen(j, &seen, shown.first_ns);
     int r = tp_cli_write_json(j, path, e);

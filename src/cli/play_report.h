@@ -3,9 +3,12 @@
 #define TP_CLI_PLAY_REPORT_H
 
 #include "cli/display.h"
+#include "cli/live.h"
 
-/* Writes what the display has shown and seen to a file, or to standard output for "-". */
-int tp_play_report(struct tp_display *d, const char *path, struct tp_error *e);
+/* Writes what the display has shown and seen to a file, or to standard output for "-". live: was
+ * stopped. */
+int tp_play_report(
+    struct tp_display *d, const struct tp_live *live, const char *path, struct tp_error *e);
 
 /* Share of what was shown that has to be read in time, for an answer. */
 #define TP_PLAY_WATCHED 0.9

@@ -174,6 +174,16 @@ static int run_all(struct tp_play *p, struct tp_error *e)
     return r < 0 ? r : judge_compositor(p, e);
 }
 
+static int listen_to_frames(struct tp_play *p, struct tp_error *e)
+{
+    const struct tp_live_options o = {.command = "play",
+        .capture = p->a->display.capture,
+        .watched = p->a->display.watch != TP_WATCH_OFF};
+    if (!o.capture && !p->a->json)
+        return 0;
+    return tp_live_create(tp_display_server(p->display), &o, &p->live, e);
+}
+
 int tp_play_run(struct tp_play *p)
 {
     struct tp_display_options o = p->a->display;
@@ -187,14 +197,20 @@ int tp_play_run(struct tp_play *p)
     }
     int r = tp_display_create(&o, &p->display, &e);
     if (r == 0) {
-        r = run_all(p, &e);
+        r = listen_to_frames(p, &e);
+        if (r == 0)
+            r = run_all(p, &e);
+        if (p->live)
+            tp_live_stop(p->live);
         /* The last picture is the one of before anybody was asked to end. */
         if (r == 0)
             r = tp_display_picture(p->display, &e);
         if (r == 0 && p->a->json)
-            r = tp_play_report(p->display, p->a->json, &e);
+            r = tp_play_report(p->display, p->live, p->a->json, &e);
         if (r == 0 && p->a->assert)
             r = tp_play_judge(p->display, &e);
+        int whole = tp_live_finish(p->live, &e);
+        r = r < 0 ? r : whole;
         end_command(p);
         end_compositor(p);
         tp_children_kill();

@@ -2,14 +2,24 @@
  */
 #include "base/proc.h"
 #include "cli/display.h"
+#include "cli/live.h"
 
 #define TP_DISPLAY_SOCKET "turnpike-0 in XDG_RUNTIME_DIR"
+
+static int record(struct tp_display *d, const struct tp_display_options *o, struct tp_live **out,
+    struct tp_error *e)
+{
+    const struct tp_live_options live = {
+        .command = "serve", .capture = o->capture, .watched = o->watch != TP_WATCH_OFF};
+    return tp_live_create(tp_display_server(d), &live, out, e);
+}
 
 static int run(int argc, char **argv)
 {
     const struct tp_command *cmd = &tp_command_serve;
     struct tp_display_options o;
     struct tp_display *d;
+    struct tp_live *live = NULL;
     struct tp_error e = {0};
     tp_display_defaults(&o);
     for (int c; (c = tp_cli_option(cmd, argc, argv)) != -1;)
@@ -22,12 +32,16 @@ static int run(int argc, char **argv)
     printf("%ux%u at %u.%03u Hz: TURNPIKE_SOCKET=%s\n", o.width_px, o.height_px,
         o.refresh_mhz[0] / 1000, o.refresh_mhz[0] % 1000, tp_display_socket(d));
     int r = tp_cli_flush(&e);
+    if (r == 0 && o.capture)
+        r = record(d, &o, &live, &e);
     if (r == 0)
         r = tp_display_keep(d, &e);
     while (r >= 0 && !tp_interrupted() && !tp_display_closed(d))
         r = tp_display_wait(d, INT64_MAX, &e);
     if (r >= 0)
         r = tp_display_picture(d, &e);
+    int whole = tp_live_finish(live, &e);
+    r = r < 0 ? r : whole;
     tp_display_finish(d);
     return r < 0 ? tp_cli_fail(cmd, &e) : TP_STATUS_OK;
 }

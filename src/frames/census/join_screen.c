@@ -133,9 +133,8 @@ static void own(struct tp_join *j, struct join_picture *p)
 static void pop(struct tp_join *j)
 {
     struct join_screen *s = &j->screen;
-    struct join_picture *p = &s->pictures[0];
-    own(j, p);
-    if (p->owner.guest == TP_JOIN_SCREEN)
+    const struct join_picture *p = &s->pictures[0];
+    if (p->owner.known && p->owner.guest == TP_JOIN_SCREEN)
         join_tell_picture(j, p, p->owner.frame);
     s->last_decided = (s->last_decided + 1) % JOIN_DECIDED;
     s->decided[s->last_decided].serial = p->p.serial;
@@ -169,8 +168,10 @@ void join_put_picture(struct tp_join *j, const struct tp_ring_picture *p)
         return;
     }
     if (!old) {
-        if (s->n == JOIN_PICTURES)
+        if (s->n == JOIN_PICTURES) {
+            own(j, &s->pictures[0]);
             pop(j);
+        }
         unsigned at = s->n++;
         for (; at > 0 && s->pictures[at - 1].p.serial > p->serial; at--)
             s->pictures[at] = s->pictures[at - 1];
@@ -188,7 +189,7 @@ void join_put_picture(struct tp_join *j, const struct tp_ring_picture *p)
 /* --- what is told --- */
 
 /* The screen's frames are numbered in the order of its pictures: one that may still be a guest's
- * holds up those after it. */
+ * holds up those after it. In the end such a one is nobody's: its frame was not told. */
 static void own_nobodys(struct tp_join *j, bool all)
 {
     struct join_screen *s = &j->screen;
@@ -197,9 +198,10 @@ static void own_nobodys(struct tp_join *j, bool all)
         struct join_picture *p = &s->pictures[i];
         if (p->owner.known)
             continue;
-        if (!all && !is_nobodys(j, p, guests))
+        if (is_nobodys(j, p, guests))
+            own(j, p);
+        else if (!all)
             return;
-        own(j, p);
     }
 }
 
@@ -233,8 +235,8 @@ void join_tell_screen(struct tp_join *j, bool all)
     if (!s->heard)
         return;
     own_nobodys(j, all);
-    while (s->n > 0 && s->pictures[0].owner.known &&
-        (all || join_is_over(j, &s->pictures[0])))
+    while (s->n > 0 &&
+        (all || (s->pictures[0].owner.known && join_is_over(j, &s->pictures[0]))))
         pop(j);
     tell_refreshes(j, all);
 }

@@ -345,6 +345,8 @@ static void a_buffer_of_another_generation_is_not_its_frames(void **state)
     struct tp_ring_picture p = picture_of(1, refresh_ns(0) + MS, 2, &old);
     put_shown(&p, 3);
     put_frame(GAME, &f);
+    pass(refresh_ns(3));
+    pass(refresh_ns(3) + TP_JOIN_WAIT_NS);
     tp_join_end(join);
     assert_int_equal(heard.n_frames, 2);
     assert_true(heard.frames[0].guest == 0 && heard.frames[0].line_ns == TP_NEVER);
@@ -553,6 +555,21 @@ static void a_silent_guests_pictures_become_the_screens_in_the_end(void **state)
     assert_int_equal(heard.n_frames, 1);
     assert_int_equal(heard.frames[0].guest, TP_JOIN_SCREEN);
     assert_int_equal(heard.n_refreshes, 2);
+}
+
+/* The game goes on when nobody listens any more. */
+static void in_the_end_a_guests_last_pictures_are_nobodys(void **state)
+{
+    (void)state;
+    play(0, 10);
+    struct tp_buffer_name b = buffer(1, 2);
+    struct tp_ring_picture p = picture_of(11, refresh_ns(10) + 9 * MS, 12, &b);
+    put_picture(&p);
+    put_refresh(12, 11);
+    tp_join_end(join);
+    assert_int_equal(heard.n_frames, 10);
+    assert_int_equal(heard.n_refreshes, 11);
+    assert_false(heard.refreshes[10].shows);
 }
 
 /* A picture that stays for an hour does not hold up its refreshes. */
@@ -921,6 +938,8 @@ static void what_waits_is_bounded(void **state)
     }
     assert_true(heard.n_frames > 5000);
     assert_true(heard.n_refreshes > 3500);
+    pass(SECOND);
+    pass(3 * SECOND);
     tp_join_end(join);
     assert_int_equal(heard.n_frames, 10000);
     assert_int_equal(heard.n_refreshes, 5000);
@@ -946,6 +965,7 @@ int main(void)
         TEST(the_panels_word_is_better_than_a_compositors),
         TEST(pictures_of_nobodys_are_frames_of_the_screen),
         TEST(a_silent_guests_pictures_become_the_screens_in_the_end),
+        TEST(in_the_end_a_guests_last_pictures_are_nobodys),
         TEST(a_picture_that_stays_does_not_hold_up_refreshes),
         TEST(what_a_killed_guest_has_said_is_told),
         TEST(after_a_restart_of_the_server_frames_are_joined_again),
