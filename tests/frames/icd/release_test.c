@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -419,6 +420,57 @@ static void the_timeline_and_settings_are_taken(void **state)
     end(true);
 }
 
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static struct tp_timeline_frame rate(int64_t period_ns)
+{
+    return (struct tp_timeline_frame){
+        .pipeline = 1, .sequence = 7, .time_ns = now_ns(), .period_ns = period_ns};
+}
+
+static void *switch_later(void *data)
+{
+    struct tp_timeline_frame t = rate(16666667);
+
+    (void)data;
+    usleep(30000);
+    peer_timeline(&peer, &t);
+    return NULL;
+}
+
+/* Until the next of refreshes that are ten seconds apart, when they are not any more. */
+static void an_acquire_that_sleeps_hears_of_another_rate(void **state)
+{
+    CLIENT_GET(&client, vkGetRefreshCycleDurationGOOGLE);
+    VkSwapchainCreateInfoKHR info = chain_info(client_headless(&client), 640, 400);
+    VkRefreshCycleDurationGOOGLE refresh = {0};
+    struct tp_timeline_frame slow;
+    pthread_t thread;
+
+    (void)state;
+    peer_start(&peer, name, ALL);
+    chain_open(&chain, &client, &info);
+    peer_wait(&peer, chain.n_images);
+    peer_setting(&peer, TP_SETTING_GATE, TP_GATE_VSYNC);
+    peer_setting(&peer, TP_SETTING_CAP, 0);
+    slow = rate(10000000000);
+    peer_timeline(&peer, &slow);
+    while (refresh.refreshDuration != 10000000000)
+        assert_int_equal(
+            vkGetRefreshCycleDurationGOOGLE(client.device, chain.swapchain, &refresh), VK_SUCCESS);
+    assert_int_equal(pthread_create(&thread, NULL, switch_later, NULL), 0);
+    acquire(UINT64_MAX);
+    pthread_join(thread, NULL);
+    assert_true(now_ns() < slow.time_ns + 9000000000);
+    end(true);
+}
+
 static void nothing_stays_open(void **state)
 {
     unsigned before = 0;
@@ -463,6 +515,7 @@ int main(void)
         cmocka_unit_test(a_server_that_talks_nonsense_is_left),
         cmocka_unit_test(a_destroyed_swapchain_gives_its_images_up),
         cmocka_unit_test(the_timeline_and_settings_are_taken),
+        cmocka_unit_test(an_acquire_that_sleeps_hears_of_another_rate),
         cmocka_unit_test(nothing_stays_open),
     };
     char socket[80];
