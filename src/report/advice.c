@@ -20,7 +20,7 @@ struct advice {
     unsigned n;
 };
 
-const char *tp_severity_name(enum tp_severity s)
+const char *tp_finding_severity(enum tp_severity s)
 {
     static const char *const names[] = {"note", "warning", "error"};
     return names[s];

@@ -76,7 +76,7 @@ void tp_signs_refresh(struct tp_signs *s, const struct tp_refresh_record *r);
 enum tp_severity { TP_FINDING_NOTE, TP_FINDING_WARNING, TP_FINDING_ERROR };
 
 /* "note", "warning", "error"; static. */
-const char *tp_severity_name(enum tp_severity s);
+const char *tp_finding_severity(enum tp_severity s);
 
 /* Texts are UTF-8 and hold nothing of what a capture calls things. */
 struct tp_finding {

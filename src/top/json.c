@@ -58,13 +58,13 @@ static json_t *slots(const struct tp_top_guest *g)
 
 static json_t *findings(const struct tp_top_guest *g)
 {
-    static const char *const severities[] = {"note", "warning", "error"};
     json_t *j = json_array();
     for (unsigned i = 0; i < g->n_findings; i++) {
         const struct tp_finding *f = &g->findings[i];
         json_array_append_new(j,
-            json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", f->id, "severity", severities[f->severity],
-                "title", f->title, "text", f->text, "fix", f->todo));
+            json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", f->id, "severity",
+                tp_finding_severity(f->severity), "title", f->title, "text", f->text, "fix",
+                f->todo));
     }
     return j;
 }
