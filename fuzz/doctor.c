@@ -67,7 +67,7 @@ static void same(const struct tp_diagnosis *a, const struct tp_diagnosis *b)
 {
     assert(a->n == b->n && !strcmp(a->verdict, b->verdict));
     for (size_t i = 0; i < a->n; i++) {
-        assert(a->list[i].rule == b->list[i].rule && a->list[i].line == b->list[i].line);
+        assert(!strcmp(a->list[i].id, b->list[i].id) && a->list[i].line == b->list[i].line);
         assert(a->list[i].count == b->list[i].count && !strcmp(a->list[i].text, b->list[i].text));
     }
 }

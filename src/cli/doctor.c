@@ -10,6 +10,7 @@
 #include "base/proc.h"
 #include "cli/cli.h"
 #include "report/doctor/doctor.h"
+#include "report/doctor/recording.h"
 
 static const struct tp_command *const self = &tp_command_doctor;
 
@@ -55,9 +56,7 @@ static void print_wrapped(const char *label, const char *text)
 
 static void print_finding(const struct tp_doctor_finding *f)
 {
-    const struct tp_rule *rule = f->rule;
-
-    printf("\n  %s %s: %s\n", tp_doctor_severities[rule->severity], rule->id, f->title);
+    printf("\n  %s %s: %s\n", tp_doctor_severities[f->severity], f->id, f->title);
     if (f->line) {
         printf("    line %" PRIu64, f->line);
         if (f->count > 1)
@@ -66,11 +65,11 @@ static void print_finding(const struct tp_doctor_finding *f)
             printf(" (and %" PRIu64 " in other processes)", f->others);
         printf(": %s\n", f->quote);
     }
-    if (rule->severity == TP_DOCTOR_NOTE)
+    if (f->severity == TP_DOCTOR_NOTE)
         return;
     print_wrapped("", f->text);
-    if (*rule->matters)
-        print_wrapped("where it matters:", rule->matters);
+    if (*f->matters)
+        print_wrapped("where it matters:", f->matters);
     print_wrapped("what to do:", f->fix);
 }
 
@@ -101,16 +100,15 @@ static void print_reading(const struct tp_lines_found *found)
 
 static json_t *finding_json(const struct tp_doctor_finding *f)
 {
-    const struct tp_rule *rule = f->rule;
-    json_t *j = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", rule->id,
-        "severity", tp_doctor_severities[rule->severity], "line", (json_int_t)f->line, "title",
+    json_t *j = json_pack("{s:s, s:s, s:I, s:s, s:s, s:s, s:s, s:s, s:I, s:s}", "id", f->id,
+        "severity", tp_doctor_severities[f->severity], "line", (json_int_t)f->line, "title",
         f->title, "text", f->text, "fix", f->fix, "quote", f->quote, "stage",
-        tp_doctor_stages[rule->stage], "count", (json_int_t)f->count, "source", rule->source);
+        tp_doctor_stages[f->stage], "count", (json_int_t)f->count, "source", f->source);
 
     json_object_set_new(j, "pid", f->pid >= 0 ? json_integer(f->pid) : json_null());
     json_object_set_new(j, "process", *f->process ? json_string(f->process) : json_null());
-    if (*rule->matters)
-        json_object_set_new(j, "matters", json_string(rule->matters));
+    if (*f->matters)
+        json_object_set_new(j, "matters", json_string(f->matters));
     if (f->others)
         json_object_set_new(j, "others", json_integer((json_int_t)f->others));
     return j;
@@ -124,37 +122,63 @@ static json_t *report(
 
     for (size_t i = 0; i < d->n; i++)
         json_array_append_new(list, finding_json(&d->list[i]));
-    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:o, s:I, s:I, s:b}", "turnpike", TP_VERSION,
-        "schema", 1, "log", shown, "verdict", d->verdict, "findings", list, "lines",
-        (json_int_t)found->lines, "bytes", (json_int_t)found->bytes, "damaged", found->damaged);
+    json_t *j = json_pack("{s:s, s:i, s:s, s:s, s:s, s:o}", "turnpike", TP_VERSION, "schema", 1,
+        "log", shown, "kind", found->is_capture ? "capture" : "log", "verdict", d->verdict,
+        "findings", list);
+    if (!found->is_capture)
+        json_object_update_new(j,
+            json_pack("{s:I, s:I, s:b}", "lines", (json_int_t)found->lines, "bytes",
+                (json_int_t)found->bytes, "damaged", found->damaged));
     free(shown);
     return j;
 }
 
 /* --- the command --- */
 
-static int diagnose(const char *path, const char *json, struct tp_error *e)
+static int read_all(const char *path, const char *name, struct tp_lines *lines,
+    struct tp_diagnosis *found, struct tp_error *e)
 {
     struct tp_rules rules;
-    struct tp_lines *lines = NULL;
-    struct tp_doctor *d = NULL;
-    struct tp_diagnosis found = {0};
-    const char *name = path && strcmp(path, "-") != 0 ? path : "standard input";
+    struct tp_line line;
     int r = tp_rules_builtin(&rules, e);
+    struct tp_doctor *d = tp_doctor_create(&rules);
 
-    if (!r)
-        r = tp_lines_open(path, &lines, e);
-    if (!r) {
-        d = tp_doctor_create(&rules);
-        r = read_log(lines, d, e);
-    }
-    if (!r && tp_lines_found(lines)->lines == 0)
+    if (!r && (r = tp_lines_next(lines, &line, e)) == 0)
         r = tp_fail(e, TP_STATUS_INPUT, -ENODATA, name,
             "record one with `adb logcat -b all -v threadtime > log.txt`, with the device plugged "
             "in",
             "the log is empty");
+    if (r > 0 && tp_lines_found(lines)->is_capture) {
+        struct tp_capture_found whole = {.ended = true};
+        r = path ? tp_doctor_recording(path, found, &whole, e)
+                 : tp_fail(e, TP_STATUS_INPUT, -ESPIPE, name, "give the file's name",
+                       "is a capture, which is read from a file only");
+        if (!whole.ended || whole.damaged)
+            fputs("turnpike doctor: the capture is cut off or damaged: what is whole of it was "
+                  "read\n",
+                stderr);
+    } else if (r > 0) {
+        tp_doctor_line(d, &line);
+        r = read_log(lines, d, e);
+        if (!r)
+            tp_doctor_conclude(d, found);
+    }
+    tp_doctor_destroy(d);
+    tp_rules_finish(&rules);
+    return r;
+}
+
+static int diagnose(const char *path, const char *json, struct tp_error *e)
+{
+    struct tp_lines *lines = NULL;
+    struct tp_diagnosis found = {0};
+    const char *file = path && strcmp(path, "-") != 0 ? path : NULL;
+    const char *name = file ? file : "standard input";
+    int r = tp_lines_open(file, &lines, e);
+
+    if (!r)
+        r = read_all(file, name, lines, &found, e);
     if (!r) {
-        tp_doctor_conclude(d, &found);
         print_reading(tp_lines_found(lines));
         if (!json || strcmp(json, "-") != 0)
             print_all(name, &found);
@@ -167,9 +191,7 @@ static int diagnose(const char *path, const char *json, struct tp_error *e)
     }
     int status = tp_diagnosis_count(&found, TP_DOCTOR_ERROR) ? TP_STATUS_FAILED : TP_STATUS_OK;
     tp_diagnosis_finish(&found);
-    tp_doctor_destroy(d);
     tp_lines_close(lines);
-    tp_rules_finish(&rules);
     return r ? tp_cli_fail(self, e) : status;
 }
 
@@ -213,7 +235,7 @@ const struct tp_command tp_command_doctor = {
     .name = "doctor",
     .summary = "say what a device's log shows: which driver ran, and what went wrong",
     .help =
-        "usage: turnpike doctor [LOG] [OPTIONS]\n"
+        "usage: turnpike doctor [LOG|CAPTURE] [OPTIONS]\n"
         "       adb logcat -d -b all | turnpike doctor\n\n"
         "Reads logcat text in any of its formats, the kernel's log, what a game, DXVK or "
         "turnpike's\n"
@@ -224,6 +246,7 @@ const struct tp_command tp_command_doctor = {
         "in\n"
         "turnpike's frames. Each finding quotes its line, tells the cause, and what to do.\n\n"
         "  LOG          a file; without one, or as -, standard input\n"
+        "  CAPTURE      of serve, play or simulate: what its numbers come to, as report says it\n"
         "  --json FILE  the findings as JSON; - for standard output\n\n"
         "docs/doctor.md lists every finding, and how to record a log.\n\n"
         "Exit status: 0 nothing is wrong, 1 something is, or the log says nothing at all,\n"

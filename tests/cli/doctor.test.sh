@@ -1,6 +1,6 @@
 #!/bin/bash
 # turnpike doctor, as a person and as a script see it: logs of every kind, what they come to, and in
-# which order; its rules against the words that turnpike itself writes.
+# which order; captures; its rules against the words that turnpike itself writes.
 #
 #     tests/cli/doctor.test.sh --write     renews the table of docs/doctor.md
 set -uo pipefail
@@ -126,6 +126,23 @@ are 'one release time-out is flagged' release-timeout
 doctor 1 --json - < <(noise 30)
 are 'nothing of ours is an error of its own' nothing-here
 check 'and says how to record a log' json_holds '.findings[0].fix | contains("adb logcat -b all")' said
+
+# --- captures: what was planted is named ---
+simulated() { # findings, simulate's arguments…
+    "$TURNPIKE" simulate --capture run.cap "${@:2}" >/dev/null
+    doctor 0 --json - run.cap
+    are "a capture of simulate ${*:2}" "$1"
+}
+simulated ''
+check 'a healthy run is called so' json_holds '.verdict | startswith("Healthy")' said
+simulated 'late-fences' --faults late-fence:20 --frames 3000
+simulated 'notes-lost' --faults lost-note:20 --frames 3000
+simulated 'cap-beats' --gate cap --cap 45 --frames 1200
+head -c 5000 run.cap >cut.cap
+doctor 0 cut.cap
+check 'a capture that is cut off: it is told' grep -q 'cut off or damaged' err
+doctor 2 <run.cap
+check 'a capture on standard input: give its name' grep -q 'read from a file only' err
 
 # --- hostile logs ---
 printf '11-30 12:00:02.600  4242  4300 I hook_impl: hook_android_dlopen_ext: loading default driver: \033]0;pwned\007\033[2Jx\n' >evil.log

@@ -60,20 +60,25 @@ static bool is_met(
         (tp_rule_set_is_empty(&rule->present) || tp_rule_set_meets(&rule->present, &d->seen));
 }
 
-static struct tp_doctor_finding *add(struct tp_diagnosis *out, const struct tp_rule *rule,
-    const struct tp_hit *h, const struct tp_process *p)
+static struct tp_doctor_finding *add(const struct tp_doctor *d, struct tp_diagnosis *out,
+    const struct tp_rule *rule, const struct tp_hit *h, const struct tp_process *p)
 {
     struct tp_doctor_finding *f = &TP_PUSH(out->list, out->n, out->cap);
 
-    *f = (struct tp_doctor_finding){.rule = rule,
+    *f = (struct tp_doctor_finding){.severity = rule->severity,
+        .stage = rule->stage,
+        .rule = (unsigned)(rule - d->rules->list),
         .line = h ? h->line : 0,
         .count = h ? h->count : 0,
         .pid = p->pid,
+        .id = tp_strdup(rule->id),
         .process = tp_strdup(p->name ? p->name : ""),
         .quote = tp_strdup(h ? h->quote : ""),
         .title = expand(rule->title, h, p),
         .text = expand(rule->text, h, p),
-        .fix = expand(rule->fix, h, p)};
+        .fix = expand(rule->fix, h, p),
+        .matters = tp_strdup(rule->matters),
+        .source = tp_strdup(rule->source)};
     return f;
 }
 
@@ -92,7 +97,7 @@ static void add_derived(
             if (told[h->process] || !is_met(d, rule, p))
                 continue;
             told[h->process] = true;
-            add(out, rule, h, p)->count = 1;
+            add(d, out, rule, h, p)->count = 1;
         }
     }
     free(told);
@@ -112,7 +117,7 @@ static void add_direct(const struct tp_doctor *d, unsigned number, struct tp_dia
         if (last && rule->once)
             others += hits->list[i].count;
         else
-            last = add(out, rule, &hits->list[i], p);
+            last = add(d, out, rule, &hits->list[i], p);
     }
     if (last)
         last->others = others;
@@ -122,8 +127,8 @@ static int by_road(const void *a, const void *b)
 {
     const struct tp_doctor_finding *x = a, *y = b;
 
-    if (x->rule->stage != y->rule->stage)
-        return x->rule->stage < y->rule->stage ? -1 : 1;
+    if (x->stage != y->stage)
+        return x->stage < y->stage ? -1 : 1;
     if (x->rule != y->rule)
         return x->rule < y->rule ? -1 : 1;
     return x->line < y->line ? -1 : x->line > y->line;
@@ -133,7 +138,7 @@ static const struct tp_doctor_finding *first(
     const struct tp_diagnosis *d, enum tp_doctor_severity severity)
 {
     for (size_t i = 0; i < d->n; i++) {
-        if (d->list[i].rule->severity == severity)
+        if (d->list[i].severity == severity)
             return &d->list[i];
     }
     return NULL;
@@ -184,7 +189,7 @@ void tp_doctor_conclude(const struct tp_doctor *d, struct tp_diagnosis *out)
     for (unsigned i = 0; i < d->rules->n && empty; i++) {
         const struct tp_rule *rule = &d->rules->list[i];
         if (rule->alone && is_met(d, rule, &d->processes[0]))
-            add(out, rule, NULL, &d->processes[0]);
+            add(d, out, rule, NULL, &d->processes[0]);
     }
     if (out->n)
         qsort(out->list, out->n, sizeof *out->list, by_road);
@@ -196,7 +201,7 @@ size_t tp_diagnosis_count(const struct tp_diagnosis *d, enum tp_doctor_severity 
     size_t n = 0;
 
     for (size_t i = 0; i < d->n; i++)
-        n += d->list[i].rule->severity == severity;
+        n += d->list[i].severity == severity;
     return n;
 }
 
@@ -204,7 +209,8 @@ void tp_diagnosis_finish(struct tp_diagnosis *d)
 {
     for (size_t i = 0; i < d->n; i++) {
         struct tp_doctor_finding *f = &d->list[i];
-        char *texts[] = {f->process, f->quote, f->title, f->text, f->fix};
+        char *texts[] = {
+            f->id, f->process, f->quote, f->title, f->text, f->fix, f->matters, f->source};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             free(texts[k]);
     }

@@ -16,13 +16,15 @@
 #define TP_DOCTOR_HITS 8u
 
 struct tp_doctor_finding {
-    const struct tp_rule *rule; /* borrowed from the rules */
-    uint64_t line;              /* the first; 0: of no line */
-    uint64_t count;             /* how often in this process */
+    enum tp_doctor_severity severity;
+    enum tp_doctor_stage stage;
+    unsigned rule;   /* its number, for the order within a stage */
+    uint64_t line;   /* the first; 0: of no line */
+    uint64_t count;  /* how often in this process */
     uint64_t others; /* lines of further processes, which are not listed; at the last one */
-    int pid;         /* TP_PID_UNKNOWN: the log does not say it */
-    char *process;   /* its name, "" where the log does not say it */
-    char *quote, *title, *text, *fix; /* owned, printable; quote "" where there is no line */
+    int pid;         /* -1: the log does not say it */
+    /* Owned and printable; "" where there is none: no line, no name of the process. */
+    char *id, *process, *quote, *title, *text, *fix, *matters, *source;
 };
 
 struct tp_diagnosis {

@@ -167,6 +167,7 @@ static void begin(struct tp_lines *l)
     const unsigned char *b = (const unsigned char *)l->buffer;
 
     l->begun = true;
+    l->found.is_capture = l->to >= 5 && !memcmp(b, "TPCAP", 5);
     if (l->to >= 3 && b[0] == 0xef && b[1] == 0xbb && b[2] == 0xbf) {
         l->from = 3;
     } else if (l->to >= 2 && ((b[0] == 0xff && b[1] == 0xfe) || (b[0] == 0xfe && b[1] == 0xff))) {
@@ -209,7 +210,7 @@ static int fill(struct tp_lines *l, struct tp_error *e)
         return 0;
     }
     l->to += (size_t)n;
-    if (!l->begun && (l->to >= 3 || l->ended))
+    if (!l->begun && (l->to >= 5 || l->ended))
         begin(l);
     return 0;
 }

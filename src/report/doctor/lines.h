@@ -26,7 +26,8 @@ struct tp_lines_found {
     uint64_t bytes, lines; /* unpacked bytes */
     uint64_t cut;          /* lines that were longer than TP_LINE_BYTES */
     bool utf16;
-    bool damaged; /* gzip that ends or breaks in the middle: what came before it was read */
+    bool is_capture; /* it is no log: see docs/capture.md */
+    bool damaged;    /* gzip that ends or breaks in the middle: what came before it was read */
 };
 
 struct tp_lines;

@@ -99,7 +99,7 @@ static void an_order_is_asked_of_one_process(void **state)
     say(2, "asked for");
     say(1, "fell back: another's");
     conclude(1);
-    assert_string_equal(found.list[0].rule->id, "silent");
+    assert_string_equal(found.list[0].id, "silent");
     say(1, "asked for");
     say(1, "fell back: now");
     assert_string_equal(conclude(1)->title, "t now");
@@ -115,7 +115,7 @@ static void what_is_missing_is_told_of_the_process_that_it_is_missing_of(void **
     /* in the order of the stages */
     assert_string_equal(f[0].title, "l a");
     assert_string_equal(f[1].title, "l b");
-    assert_string_equal(f[2].rule->id, "half");
+    assert_string_equal(f[2].id, "half");
     assert_int_equal(f[2].pid, 1);
     assert_int_equal(f[2].line, 1);
     assert_string_equal(found.verdict, "no error; h");
@@ -144,7 +144,7 @@ static void a_number_that_is_used_again_is_another_process(void **state)
     say(7, "Start proc 12:com.other/u0a1 for x");
     say(12, "fell back: it never asked");
     conclude(1);
-    assert_string_equal(found.list[0].rule->id, "silent");
+    assert_string_equal(found.list[0].id, "silent");
 }
 
 static void more_processes_than_there_is_room_for_are_one(void **state)
@@ -158,7 +158,7 @@ static void more_processes_than_there_is_room_for_are_one(void **state)
         say(5, text);
     }
     say(99999, "fell back: still told");
-    assert_string_equal(conclude(1)->rule->id, "fallback");
+    assert_string_equal(conclude(1)->id, "fallback");
 }
 
 static void what_a_line_has_in_it_is_made_printable(void **state)
@@ -199,7 +199,7 @@ static void a_log_that_says_nothing_is_no_healthy_one(void **state)
     (void)state;
     say(1, "hello");
     const struct tp_doctor_finding *f = conclude(1);
-    assert_string_equal(f->rule->id, "silent");
+    assert_string_equal(f->id, "silent");
     assert_int_equal(f->line, 0);
     assert_int_equal(tp_diagnosis_count(&found, TP_DOCTOR_ERROR), 1);
     say(1, "loaded x");
