@@ -114,6 +114,8 @@ static void read_all(void)
             s->min_images = (unsigned)n;
     }
     s->render_node = get("TURNPIKE_RENDER_NODE") && !strcmp(get("TURNPIKE_RENDER_NODE"), "1");
+    /* What the program does to its environment later is its own affair. */
+    s->capture = get("TURNPIKE_CAPTURE") ? strdup(get("TURNPIKE_CAPTURE")) : NULL;
     read_address(s);
     read_gate(s);
 }

@@ -22,6 +22,7 @@ struct tp_icd_settings {
     enum tp_release_wait wait;    /* TURNPIKE_RELEASE_WAIT */
     unsigned min_images;          /* TURNPIKE_MIN_IMAGES; 0: none */
     bool render_node;             /* TURNPIKE_RENDER_NODE: the card has one, and we render for it */
+    const char *capture;          /* TURNPIKE_CAPTURE; NULL: none */
 };
 
 const struct tp_icd_settings *tp_icd_settings(void);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "frames/icd/capture.h"
 #include "frames/icd/fence.h"
 #include "frames/icd/format.h"
 #include "frames/icd/log.h"
@@ -213,12 +214,15 @@ static void make_census(struct tp_icd_swapchain *c, const VkSwapchainCreateInfoK
     const struct tp_gate_settings none = {.mode = TP_GATE_OFF};
     int r = tp_icd_census_create(&how, &c->census);
 
-    if (r)
+    if (r) {
         tp_icd_log_once("what becomes of frames is not told: %s", strerror(-r));
-    else if (c->gate)
+        return;
+    }
+    if (c->gate)
         tp_icd_swapchain_pace(c);
     else
         tp_icd_census_paced(c->census, &none);
+    c->captured = tp_icd_capture_add(tp_icd_census_fd(c->census));
 }
 
 static struct tp_scanout *connection(struct tp_icd_instance *i)
@@ -275,6 +279,7 @@ static void destroy(struct tp_icd_swapchain *c, const VkAllocationCallbacks *all
     }
     tp_icd_pool_finish(&c->pool);
     tp_icd_census_destroy(c->census);
+    tp_icd_capture_end(c->captured);
     tp_slots_destroy(c->slots);
     tp_gate_destroy(c->gate);
     tp_waker_finish(&c->waker);

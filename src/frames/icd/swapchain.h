@@ -77,6 +77,7 @@ struct tp_icd_swapchain {
     VkHdrMetadataEXT hdr;
     bool hdr_new;
     struct tp_icd_census *census; /* NULL: there was no memory for one */
+    uint32_t captured;            /* the number of that in the capture; 0: none */
 
     /* Where the target takes no fences: who waits for them. */
     pthread_t worker;
