@@ -21,7 +21,7 @@ struct tp_command {
 extern const struct tp_command tp_command_build, tp_command_chips, tp_command_doctor,
     tp_command_inspect,
     tp_command_notes, tp_command_patch, tp_command_play,
-    tp_command_prove, tp_command_rebuild, tp_command_serve, tp_command_sign,
+    tp_command_prove, tp_command_rebuild, tp_command_report, tp_command_serve, tp_command_sign,
     tp_command_simulate, tp_command_top, tp_command_verify;
 
 /* The next option of a command: getopt_long, its messages in our words. Returns -1 at the end, the

@@ -16,7 +16,7 @@
 static const struct tp_command *const commands[] = {&tp_command_build, &tp_command_chips,
                                                    &tp_command_doctor, &tp_command_inspect,
                                                    &tp_command_notes, &tp_command_patch, &tp_command_play,
-                                                   &tp_command_prove, &tp_command_rebuild, &tp_command_serve,
+                                                   &tp_command_prove, &tp_command_rebuild, &tp_command_report, &tp_command_serve,
                                                    &tp_command_sign, &tp_command_simulate,
                                                    &tp_command_top, &tp_command_verify};
 

@@ -142,7 +142,7 @@ static void tears(struct advice *a)
         return;
     if (a->setup->release_fence == TP_OFF) {
         struct tp_finding *f =
-            find(a, TP_FINDING_ERROR, "tears-fences-off", "It tears: release fences are off");
+            find(a, TP_FINDING_ERROR, "tears-fences-off", "Tearing, as release fences are off");
         say(f,
             "%llu refresh%s showed an image while the game's GPU wrote the next frame into it. "
             "Without release fences an image counts as free when the compositor gives it back, which "
@@ -152,7 +152,7 @@ static void tears(struct advice *a)
                "cannot be, a cap at half the refresh or one image more hides it.");
         return;
     }
-    struct tp_finding *f = find(a, TP_FINDING_ERROR, "tears", "It tears");
+    struct tp_finding *f = find(a, TP_FINDING_ERROR, "tears", "Tearing");
     say(f, "%llu refresh%s showed an image that was written meanwhile. ", n, n == 1 ? "" : "es");
     if (count(a, TP_COUNT_UNSAFE) > 0) {
         say(f, "%llu times an image was handed out that the panel may still have read: the server has "
@@ -187,7 +187,7 @@ static void unsafe(struct advice *a)
 static void timeouts(struct advice *a)
 {
     unsigned long long n = count(a, TP_COUNT_RELEASE_TIMEOUTS);
-    n = n > 0 ? n : a->signs->long_waits;
+    n = a->counted ? n : a->signs->long_waits;
     if (n == 0)
         return;
     struct tp_finding *f =
@@ -230,7 +230,7 @@ static void late_fences(struct advice *a)
         mostly == TP_SIGNS_LATE ? " or more" : "", mostly == 1 ? "" : "es");
     if (hurts)
         say(f, "The game waits for them: %.2f ms a frame%s.", ms(a->m->release_wait_ns),
-            is_slow(a) ? ", and loses frames by that" : "");
+            a->signs->late_wait > 0 ? ", and loses frames by that" : "");
     else
         say(f, "There are enough images to hide it: nobody waits.");
     unsigned images = images_of(a), needed = tp_advise_images(a->setup, a->signs);
@@ -239,6 +239,25 @@ static void late_fences(struct advice *a)
             needed + mostly, needed + mostly, images);
     try(f, "The cause is on the panel's side: its completion callback is late or batched, or another "
            "layer holds the buffer. Compare with another refresh rate.");
+}
+
+static void silent_fences(struct advice *a)
+{
+    unsigned long long n = a->signs->silent, resynced = count(a, TP_COUNT_NOTES_RESYNCED);
+    if (n == 0)
+        return;
+    struct tp_finding *f =
+        find(a, TP_FINDING_WARNING, "silent-fences", "Release fences stay silent");
+    say(f,
+        "%llu time%s nobody said for half a second or more that the panel had left an image. The server "
+        "then shows a picture of its own, so that the panel lets go; until that the game has one image "
+        "less",
+        n, s_of(n));
+    if (resynced > 0)
+        say(f, ", and asked %llu times for the state", resynced);
+    say(f, ".");
+    try(f, "The panel's completion callback or its fence is at fault: see with turnpike doctor whether "
+           "SurfaceFlinger rejected transactions or the app lost its surface.");
 }
 
 static void lost_notes(struct advice *a)
@@ -358,16 +377,14 @@ static void over_budget(struct advice *a)
             gpu >= cpu ? "resolution or effects" : "load on the CPU (draw distance, crowds)", rate);
         return;
     }
-    bool felt = a->m->repeats > 0 || a->m->gate_late > 0;
-    if (!felt || s->over < 3 || share(s->over, s->frames) < 0.002)
+    if (s->late_work < 3 || 5 * s->late_work < s->late)
         return;
     struct tp_finding *f =
         find(a, TP_FINDING_WARNING, "stalls", "Some frames cost more than the time there is for one");
     say(f,
-        "%llu of %llu frames (%.1f %%) needed more than the %.1f ms from one to the next, the longest "
-        "%.1f ms; the mean is %.1f ms.",
-        (unsigned long long)s->over, (unsigned long long)s->frames, 100 * share(s->over, s->frames),
-        ms(spacing), ms((double)s->work.most), ms(mean(&s->work)));
+        "%llu frames came late because they, or the ones before them, needed more than the time from one "
+        "to the next. The longest took %.1f ms of CPU and GPU; the mean is %.1f ms.",
+        (unsigned long long)s->late_work, ms((double)s->work.most), ms(mean(&s->work)));
     try(f, "Jump to one in the timeline and see whether its CPU or its GPU part is long: shaders that "
            "are compiled, files that are loaded, or a heavy view.");
     if (has_gate(a, "latency"))
@@ -377,7 +394,7 @@ static void over_budget(struct advice *a)
 static void composition(struct advice *a)
 {
     double delay = mean(&a->signs->to_commit) + mean(&a->signs->composing);
-    if (a->period_ns <= 0 || delay < 0.2 * (double)a->period_ns)
+    if (a->period_ns <= 0 || share(a->signs->slow_way, a->signs->frames) < 0.5)
         return;
     struct tp_finding *f =
         find(a, TP_FINDING_WARNING, "composition", "The compositor takes long with each frame");
@@ -387,6 +404,41 @@ static void composition(struct advice *a)
         ms(delay), 100 * delay / (double)a->period_ns);
     try(f, "Make the game's window full-screen and opaque, without overlays and scaling, so that its "
            "own images go to the panel.");
+}
+
+static void held(struct advice *a)
+{
+    const struct tp_signs *s = a->signs;
+    if (s->late_held < 2 || 5 * s->late_held < s->late)
+        return;
+    struct tp_finding *f =
+        find(a, TP_FINDING_WARNING, "held", "Frames are held on their way to the panel");
+    say(f,
+        "%llu frames that were ready in time came to the panel's side late, by up to %.0f ms: the "
+        "compositor or the server stood still%s.",
+        (unsigned long long)s->late_held, ms((double)s->longest_held_ns),
+        s->stops > 0 ? ", or the panel did" : "");
+    try(f, "Look at what else ran then: a compositor that loads, is stopped or was started anew, a phone "
+           "that is short of memory or hot. Fewer layers, and none above the game, leave it less to do.");
+}
+
+static void left_lying(struct advice *a)
+{
+    const struct tp_signs *s = a->signs;
+    if (s->late_panel < 3 || 5 * s->late_panel < s->late)
+        return;
+    unsigned long long resynced = count(a, TP_COUNT_NOTES_RESYNCED);
+    struct tp_finding *f =
+        find(a, TP_FINDING_WARNING, "panel-late", "The panel takes frames a refresh too late");
+    say(f, "%llu frames were with the panel's side before their latch, and were shown a refresh or more "
+           "behind it.",
+        (unsigned long long)s->late_panel);
+    if (resynced > 0)
+        say(f, " %llu times a release fence stayed silent and the state was asked for: the server puts "
+               "its own picture between then, so that the panel lets go.",
+            resynced);
+    try(f, "See whether the latch is really as early as the set-up says (--latch), and with turnpike doctor "
+           "whether SurfaceFlinger rejected or delayed transactions.");
 }
 
 static void gate_off(struct advice *a)
@@ -500,8 +552,12 @@ static void uneven(struct advice *a)
     struct tp_finding *f = find(a, TP_FINDING_WARNING, "uneven", "Frames come late");
     say(f,
         "%llu refreshes showed an old frame where a new one was due, and %llu frames were ready after "
-        "the latch that was booked for them. No cause that is recorded explains it.",
+        "the latch that was booked for them.",
         (unsigned long long)a->m->repeats, (unsigned long long)a->m->gate_late);
+    if (a->signs->late_wait > 0)
+        say(f, " %llu of them had waited for an image.", (unsigned long long)a->signs->late_wait);
+    else
+        say(f, " No cause that is recorded explains it.");
     try(f, "Step through the events (key n) and see which part of a late frame is long: a wait, the "
            "CPU, the GPU or the way to the panel.");
 }
@@ -558,9 +614,9 @@ unsigned tp_advise(const struct tp_summary *summary, const struct tp_setup *setu
     const struct tp_signs *signs, struct tp_finding out[TP_FINDINGS])
 {
     /* The order within a severity is that of what to look at first. */
-    static void (*const causes[])(struct advice *) = {nothing, tears, timeouts, unsafe, late_fences,
-        few_images, over_budget, composition, cap_beats, lost_notes, gate_off, stops, clocks, rates,
-        drops, async_tears, uneven, one_side};
+    static void (*const causes[])(struct advice *) = {nothing, tears, timeouts, unsafe,
+        late_fences, silent_fences, few_images, over_budget, stops, composition, held, left_lying,
+        cap_beats, lost_notes, gate_off, clocks, rates, drops, async_tears, uneven, one_side};
     static_assert(sizeof causes / sizeof *causes <= TP_FINDINGS, "one finding a cause");
     struct advice a = begin(summary, setup, signs, out);
     for (unsigned i = 0; i < sizeof causes / sizeof *causes; i++)
@@ -603,7 +659,7 @@ void tp_advise_verdict(const struct tp_summary *summary, const struct tp_setup *
         more(out, ", no tear");
     else if (summary->has_tears)
         more(out, ", %llu tear%s", (unsigned long long)a.m->tears, s_of(a.m->tears));
-    if (summary->has_guest && setup->slowest_mhz == 0)
+    if (summary->has_guest && setup->slowest_mhz == 0 && !(summary->has_tears && a.m->tears > 0))
         more(out, a.m->on_vblank >= 1 ? ", every frame on its refresh"
                                       : ", %.2f %% of frames on their refresh",
             100 * a.m->on_vblank);

@@ -48,11 +48,18 @@ struct tp_signs {
     struct tp_sign cpu, gpu, work; /* work: both, of a frame of which both are known */
     uint32_t work_bins[TP_SIGNS_BINS];
     uint64_t over; /* frames whose work was more than the time from one to the next */
+    bool over_now; /* the last one's was */
     struct tp_sign to_commit, to_latch, to_line; /* ready to commit, to latch; latch to first line */
     struct tp_sign composing;                    /* commit to the compositor's own picture */
+    uint64_t slow_way; /* frames of which both of these take more than a fifth of a refresh */
     struct tp_sign away;                         /* an image: from acquire to its release */
     uint64_t released_late[TP_SIGNS_LATE + 1];   /* by so many refreshes; the last: or more */
+    unsigned late_by; /* refreshes: of the frame before the last one, which that one made known */
+    uint64_t silent; /* frames whose release nobody told for half a second */
     uint64_t not_told; /* frames that were released, and the guest never heard of it */
+    uint64_t late; /* frames shown later than they should have been, or ready after their latch; */
+    uint64_t late_held, late_panel, late_wait, late_work; /* of them: by what seems to be the cause */
+    int64_t longest_held_ns;
     uint64_t long_waits; /* acquires that waited for a release beyond the bound of a healthy one */
     uint64_t stops, rate_changes; /* of the panel */
     int64_t longest_stop_ns, longest_wait_ns;
@@ -61,7 +68,8 @@ struct tp_signs {
     double busy_share;                 /* of late, 0 to 1 */
     struct { /* of the last records, to tell the next ones from */
         bool frame, refresh;
-        int64_t line_ns, released_ns, gpu_end_ns, refresh_ns;
+        int64_t line_ns, released_ns, gpu_end_ns, refresh_ns, published_ns;
+        bool over; /* of the frame before the last one */
         uint32_t refresh_mhz;
     } last;
 };

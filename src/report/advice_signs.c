@@ -9,6 +9,7 @@
 #define WAIT_NS 33000000  /* a longer wait for a release is none of a healthy run */
 #define STOP_PERIODS 4    /* and STOP_NS without a refresh: the panel stopped */
 #define STOP_NS 64000000
+#define SILENT_NS 500000000
 #define BIN_FIRST_NS 1000 /* bins begin at a microsecond */
 #define BIN_OCTAVE 8
 
@@ -110,12 +111,14 @@ static void look_at_work(
     struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
 {
     int64_t cpu = cpu_of(f), gpu = gpu_of(f), spacing = spacing_of(setup, f);
+    bool known = cpu >= 0 && gpu >= 0;
     add(&s->cpu, cpu);
     add(&s->gpu, gpu);
-    if (cpu >= 0 && gpu >= 0) {
+    if (known)
         add_work(s, cpu + gpu);
-        s->over += spacing > 0 && cpu + gpu > spacing;
-    }
+    s->last.over = s->over_now;
+    s->over_now = known && spacing > 0 && cpu + gpu > spacing;
+    s->over += s->over_now;
     int64_t since = s->last.frame ? between(s->last.gpu_end_ns, f->ready_ns) : -1;
     if (gpu >= 0 && since > 0) {
         double share = (double)gpu / (double)since;
@@ -131,12 +134,14 @@ static void look_at_release(
     struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
 {
     int64_t period = period_of(setup, f->refresh_mhz);
+    s->late_by = 0;
     bool known = s->last.frame && s->last.released_ns != TP_NEVER && f->line_ns != TP_NEVER;
     if (!known || f->variable || period <= 0)
         return;
     int64_t late = s->last.released_ns - f->line_ns + period / 4;
     uint64_t k = late > 0 ? (uint64_t)(late / period) : 0;
-    s->released_late[k < TP_SIGNS_LATE ? k : TP_SIGNS_LATE]++;
+    s->late_by = k < TP_SIGNS_LATE ? (unsigned)k : TP_SIGNS_LATE;
+    s->released_late[s->late_by]++;
 }
 
 static void look_at_wait(
@@ -150,6 +155,42 @@ static void look_at_wait(
         s->longest_wait_ns = f->release_wait_ns;
 }
 
+/* On its way from the game to the panel, but for its turn behind the frame before it. */
+static int64_t held(const struct tp_signs *s, const struct tp_frame_record *f, int64_t period)
+{
+    if (f->ready_ns == TP_NEVER || f->published_ns == TP_NEVER)
+        return 0;
+    int64_t turn = s->last.published_ns != TP_NEVER ? s->last.published_ns + period : f->ready_ns;
+    return f->published_ns - (s->last.frame && turn > f->ready_ns ? turn : f->ready_ns);
+}
+
+/* Ready and handed over in time, and taken for a later refresh. */
+static bool left_lying(const struct tp_frame_record *f, int64_t period)
+{
+    return f->booked_ns != TP_NEVER && f->latched_ns != TP_NEVER && f->published_ns != TP_NEVER &&
+        f->published_ns < f->booked_ns && f->latched_ns > f->booked_ns + period / 2;
+}
+
+static void look_for_cause(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t period = period_of(setup, f->refresh_mhz), way = held(s, f, period);
+    int64_t waited = (f->release_wait_ns != TP_NEVER ? f->release_wait_ns : 0) +
+        (f->slot_wait_ns != TP_NEVER ? f->slot_wait_ns : 0);
+    if (!f->late && (f->line_ns == TP_NEVER || f->repeats == 0))
+        return;
+    s->late++;
+    if (period > 0 && way > period / 2) {
+        s->late_held++;
+        s->longest_held_ns = way > s->longest_held_ns ? way : s->longest_held_ns;
+    } else if (period > 0 && left_lying(f, period))
+        s->late_panel++;
+    else if (waited > spacing_of(setup, f) / 4)
+        s->late_wait++;
+    else
+        s->late_work += s->over_now || s->last.over;
+}
+
 void tp_signs_frame(
     struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
 {
@@ -161,15 +202,21 @@ void tp_signs_frame(
     look_at_work(s, setup, f);
     look_at_wait(s, setup, f);
     look_at_release(s, setup, f);
+    look_for_cause(s, setup, f);
+    int64_t way = between(f->ready_ns, f->composed_ns);
+    s->slow_way += way > period_of(setup, f->refresh_mhz) / 5;
     add(&s->to_commit, between(f->ready_ns, f->committed_ns));
     add(&s->composing, between(f->committed_ns, f->composed_ns));
     add(&s->to_latch, between(f->ready_ns, f->latched_ns));
     add(&s->to_line, between(f->latched_ns, f->line_ns));
     add(&s->away, between(f->acquired_ns, f->released_ns));
+    int64_t told = between(f->line_ns, f->told_ns), gone = between(f->line_ns, f->released_ns);
+    s->silent += told > SILENT_NS && told - gone > SILENT_NS;
     s->not_told += f->released_ns != TP_NEVER && f->told_ns == TP_NEVER;
     if (f->line_ns != TP_NEVER) {
         s->last.line_ns = f->line_ns;
         s->last.released_ns = f->released_ns;
+        s->last.published_ns = f->published_ns;
         s->last.frame = true;
     }
 }

@@ -45,6 +45,9 @@ refused 2 'both say what' simulate --trace mesa/VERSION --cost 1
 refused 2 "no frame's cost" simulate --trace mesa/VERSION
 refused 2 'lies within a refresh' simulate --latch 20000
 refused 2 'is there, and is no socket' serve --socket mesa
+refused 2 'name one capture' report
+refused 2 'this is no capture' report mesa/VERSION
+refused 2 'files of their own' report a.cap -o a.cap
 refused 2 'which program to run' play --seconds 1
 refused 2 'whole number' play --seconds 0 -- true
 refused 2 'no recipe for the compositor' play --compositor mutter -- true
@@ -83,7 +86,7 @@ check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in "" build chips inspect notes patch play prove serve simulate; do
+for command in "" build chips inspect notes patch play prove report serve simulate; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0

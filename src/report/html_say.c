@@ -1,0 +1,120 @@
+/* The report as text for a terminal, and as JSON. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/html_model.h"
+#include "report/summary.h"
+
+/* --- text --- */
+
+static double ms(double ns)
+{
+    return ns / 1e6;
+}
+
+static void figures(const struct report_guest *g, struct tp_buf *out)
+{
+    const struct tp_measures *m = &g->summary.measures;
+    tp_buf_addf(out, "%" PRIu64 " frames in %.2f s: intervals of %.2f ms, 1 %% above %.2f, at most %.2f\n",
+        m->frames, (double)m->span_ns / 1e9, ms((double)m->interval.p50_ns),
+        ms((double)m->interval.p99_ns), ms((double)m->interval.max_ns));
+    if (g->summary.has_guest)
+        tp_buf_addf(out,
+            "start to first line %.2f ms, 1 %% above %.2f; an acquire waits %.2f ms: %.2f for an image, "
+            "%.2f for its release, %.2f for the gate\n",
+            ms((double)m->latency.p50_ns), ms((double)m->latency.p99_ns), ms(m->acquire_wait.mean_ns),
+            ms(m->slot_wait_ns), ms(m->release_wait_ns), ms(m->gate_wait_ns));
+    bool judged = false;
+    for (unsigned i = 1; i <= TP_CADENCE; i++)
+        judged |= m->cadence[i] > 0;
+    tp_buf_addf(out, "%" PRIu64 " repeats, %" PRIu64 " drops, %" PRIu64 " ready too late%s", m->repeats,
+        m->drops, m->gate_late, judged ? "; stayed for" : "");
+    for (unsigned i = 1; i <= TP_CADENCE; i++)
+        if (m->cadence[i] > 0)
+            tp_buf_addf(out, " %u: %" PRIu64, i, m->cadence[i]);
+    tp_buf_addc(out, '\n');
+}
+
+void tp_report_text(const struct tp_report *r, struct tp_buf *out)
+{
+    if (r->n_guests == 0)
+        tp_buf_adds(out, "No frame is in this capture.\n");
+    for (unsigned i = 0; i < r->n_guests; i++) {
+        const struct report_guest *g = &r->guests[i];
+        char *name = report_guest_name(g);
+        if (r->n_guests > 1)
+            tp_buf_addf(out, "%s%s: ", i > 0 ? "\n" : "", name);
+        free(name);
+        tp_buf_addf(out, "%s\n", g->verdict.text);
+        if (g->summary.measures.frames > 0)
+            figures(g, out);
+        for (unsigned k = 0; k < g->n_findings; k++) {
+            const struct tp_finding *f = &g->findings[k];
+            tp_buf_addf(out, "\n%s: %s\n  %s\n  what to try: %s\n", tp_finding_severity(f->severity),
+                f->title, f->text, f->todo);
+        }
+    }
+}
+
+/* --- JSON --- */
+
+static json_t *findings_json(const struct report_guest *g)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < g->n_findings; i++) {
+        const struct tp_finding *f = &g->findings[i];
+        json_array_append_new(list,
+            json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", f->id, "severity",
+                tp_finding_severity(f->severity), "title", f->title, "text", f->text, "todo", f->todo));
+    }
+    return list;
+}
+
+static json_t *guest_json(const struct report_guest *g, const struct tp_summary *summary)
+{
+    json_t *j = tp_summary_json(summary);
+    json_object_set_new(j, "verdict", json_string(g->verdict.text));
+    json_object_set_new(j, "severity", json_string(tp_finding_severity(g->verdict.severity)));
+    json_object_set_new(j, "findings", findings_json(g));
+    return j;
+}
+
+static json_t *guests_json(const struct tp_report *r)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < r->n_guests; i++) {
+        char *name = report_guest_name(&r->guests[i]);
+        json_t *j = guest_json(&r->guests[i], &r->guests[i].summary);
+        json_object_del(j, "turnpike");
+        json_object_del(j, "schema");
+        json_object_set_new(j, "guest", json_integer(r->guests[i].number));
+        json_object_set_new(j, "name", json_string(name));
+        json_array_append_new(list, j);
+        free(name);
+    }
+    return list;
+}
+
+static json_t *settings_json(const struct tp_report *r)
+{
+    json_t *j = json_object();
+    for (unsigned i = 0; i < r->n_settings; i++)
+        json_object_set_new(j, r->settings[i].name, json_string(r->settings[i].value));
+    return j;
+}
+
+json_t *tp_report_json(const struct tp_report *r)
+{
+    const struct report_guest *g = report_main_guest(r);
+    struct report_guest nobody = {.verdict.text = "No frame is in this capture."};
+    json_t *j = guest_json(g ? g : &nobody, &r->main);
+    const struct tp_capture_found *f = &r->found;
+    json_object_set_new(j, "settings", settings_json(r));
+    json_object_set_new(j, "guests", guests_json(r));
+    json_object_set_new(j, "capture",
+        json_pack("{s:b, s:I, s:I, s:I, s:b}", "whole", f->ended && f->damaged == 0, "blocks",
+            (json_int_t)f->blocks, "records", (json_int_t)f->records, "damaged",
+            (json_int_t)f->damaged, "lost", f->lost));
+    return j;
+}
