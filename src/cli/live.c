@@ -22,6 +22,7 @@ struct tp_live {
     struct tp_follow *follow;      /* owned */
     struct tp_figures *figures;    /* owned */
     struct tp_recorder *recorder;  /* owned; NULL: nothing is captured */
+    char *screen;                  /* its name, until it has a frame; owned */
     uint64_t lost;                 /* entries of rings, that came too fast */
     bool has_settings;             /* some guest's were told: */
     unsigned of;                   /* this one's */
@@ -38,8 +39,12 @@ static void on_guest(void *data, unsigned guest, const char *name, uint32_t pid)
 {
     struct tp_live *l = data;
     (void)pid;
-    if (l->recorder)
+    if (guest == TP_JOIN_SCREEN) {
+        free(l->screen);
+        l->screen = tp_strdup(name);
+    } else if (l->recorder) {
         tp_recorder_guest(l->recorder, guest, name);
+    }
 }
 
 static void on_gone(void *data, unsigned guest)
@@ -53,8 +58,14 @@ static void on_frame(void *data, const struct tp_frame_record *f)
 {
     struct tp_live *l = data;
     tp_figures_frame(l->figures, f);
-    if (l->recorder)
-        tp_recorder_frame(l->recorder, f);
+    if (!l->recorder)
+        return;
+    if (f->guest == TP_JOIN_SCREEN && l->screen) {
+        tp_recorder_guest(l->recorder, f->guest, l->screen);
+        free(l->screen);
+        l->screen = NULL;
+    }
+    tp_recorder_frame(l->recorder, f);
 }
 
 static void on_refresh(void *data, const struct tp_refresh_record *r)
@@ -201,6 +212,7 @@ static void free_live(struct tp_live *l)
 {
     tp_follow_destroy(l->follow);
     tp_figures_destroy(l->figures);
+    free(l->screen);
     pthread_cond_destroy(&l->wake);
     pthread_mutex_destroy(&l->mutex);
     free(l);

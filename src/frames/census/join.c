@@ -20,7 +20,7 @@ void tp_join_destroy(struct tp_join *j)
     if (!j)
         return;
     for (unsigned i = 0; i < TP_JOIN_RINGS; i++)
-        free(j->sources[i].frames);
+        free(j->sources[i].room);
     free(j);
 }
 
@@ -94,7 +94,7 @@ static void drop_source(struct tp_join *j, struct join_source *s)
 {
     for (unsigned i = 0; i < TP_COUNTERS; i++)
         j->gone_counts[is_screen(s)][i] += s->counts[i];
-    free(s->frames);
+    free(s->room);
     if (!is_screen(s) && j->sink.gone)
         j->sink.gone(j->sink.data, s->guest);
     *s = (struct join_source){0};
@@ -150,6 +150,24 @@ static void check_frame(struct tp_frame_record *f)
     f->permitted = 0;
 }
 
+/* Makes room for one more behind the last. */
+static void make_room(struct join_source *s)
+{
+    if (s->n > 0 && s->frames + s->n < s->room + s->n_room)
+        return;
+    if (s->n == s->n_room) {
+        struct join_frame *room = tp_calloc(s->n_room ? 2 * s->n_room : 8, sizeof *room);
+        if (s->n > 0)
+            memcpy(room, s->frames, s->n * sizeof *room);
+        free(s->room);
+        s->room = room;
+        s->n_room = s->n_room ? 2 * s->n_room : 8;
+    } else {
+        memmove(s->room, s->frames, s->n * sizeof *s->room);
+    }
+    s->frames = s->room;
+}
+
 static void put_frame(struct tp_join *j, struct join_source *s, const struct tp_ring_frame *f)
 {
     uint64_t number = f->record.number;
@@ -163,10 +181,7 @@ static void put_frame(struct tp_join *j, struct join_source *s, const struct tp_
         join_lose(j, s->guest, 1);
         return;
     }
-    if (s->n == s->room) {
-        s->room = s->room ? 2 * s->room : 8;
-        s->frames = tp_realloc(s->frames, s->room, sizeof *s->frames);
-    }
+    make_room(s);
     memmove(s->frames + at + 1, s->frames + at, (s->n - at) * sizeof *s->frames);
     s->frames[at] = (struct join_frame){.f = *f, .came_ns = j->now_ns, .pass = j->pass};
     s->frames[at].f.record.guest = s->guest;

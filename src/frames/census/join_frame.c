@@ -38,7 +38,8 @@ static bool belongs(const struct join_picture *p, const struct join_frame *f, in
     bool others = p->owner.known && p->owner.guest == TP_JOIN_SCREEN;
     if (others || !join_has_buffer(&f->f.buffer, &p->p) || at < began_ns(&f->f) || at >= until_ns)
         return false;
-    return r->released_ns == TP_NEVER || at <= r->released_ns;
+    /* A release from before it was committed is another frame's. */
+    return r->released_ns == TP_NEVER || r->released_ns < r->committed_ns || at <= r->released_ns;
 }
 
 static struct shown look(struct tp_join *j, const struct join_source *s, unsigned i)
@@ -263,7 +264,7 @@ void join_tell_first(struct tp_join *j, struct join_source *s)
     s->told = true;
     s->last_number = f.number;
     s->n--;
-    memmove(s->frames, s->frames + 1, s->n * sizeof *s->frames);
+    s->frames++;
     if (j->sink.frame)
         j->sink.frame(j->sink.data, &f);
 }

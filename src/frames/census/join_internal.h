@@ -7,7 +7,8 @@
 
 #define JOIN_BOUND (INT64_C(1) << 60) /* of instants and numbers, as captures have it */
 #define JOIN_FRAMES 512u              /* of a swapchain, that wait */
-#define JOIN_PICTURES 256u
+#define JOIN_PICTURES 1024u           /* uncapped, there are hundreds in a tenth of a second */
+#define JOIN_CROWD 64u                /* that go where there is no room for more */
 #define JOIN_REFRESHES 1024u
 #define JOIN_GRID 1024u   /* refreshes whose instants are known */
 #define JOIN_DECIDED 256u /* pictures that are told, for refreshes that show them */
@@ -25,8 +26,9 @@ struct join_source {
     bool used, gone;
     uint32_t id;
     unsigned guest; /* TP_JOIN_SCREEN: it is a screen */
-    struct join_frame *frames; /* owned; by their numbers */
-    unsigned n, room;
+    struct join_frame *room;  /* owned */
+    struct join_frame *frames; /* in it; by their numbers */
+    unsigned n, n_room;
     bool told; /* some frame was: */
     uint64_t last_number;
     int64_t last_line_ns, last_ready_ns;

@@ -113,13 +113,14 @@ static bool has_swapchains(const struct tp_join *j)
     return false;
 }
 
-/* No guest will claim it any more. */
+/* No guest will claim it any more. Where none is heard, one may be in a moment. */
 static bool is_nobodys(const struct tp_join *j, const struct join_picture *p, bool guests)
 {
-    if (!guests || !has_guest(&p->p))
+    int64_t wait_ns = guests ? TP_JOIN_WAIT_NS : JOIN_SETTLE_NS;
+    if (!has_guest(&p->p))
         return true;
-    return (p->ended && j->now_ns - p->ended_ns >= TP_JOIN_WAIT_NS) ||
-        (p->passed_ns != TP_NEVER && j->now_ns - p->passed_ns >= TP_JOIN_WAIT_NS);
+    return (p->ended && j->now_ns - p->ended_ns >= wait_ns) ||
+        (p->passed_ns != TP_NEVER && j->now_ns - p->passed_ns >= wait_ns);
 }
 
 static void own(struct tp_join *j, struct join_picture *p)
@@ -130,18 +131,32 @@ static void own(struct tp_join *j, struct join_picture *p)
     j->screen.numbered = p->p.serial;
 }
 
-static void pop(struct tp_join *j)
+static void tell_picture(struct tp_join *j, const struct join_picture *p)
 {
     struct join_screen *s = &j->screen;
-    const struct join_picture *p = &s->pictures[0];
     if (p->owner.known && p->owner.guest == TP_JOIN_SCREEN)
         join_tell_picture(j, p, p->owner.frame);
     s->last_decided = (s->last_decided + 1) % JOIN_DECIDED;
     s->decided[s->last_decided].serial = p->p.serial;
     s->decided[s->last_decided].owner = p->owner;
     s->popped = p->p.serial;
-    s->n--;
-    memmove(s->pictures, s->pictures + 1, s->n * sizeof *s->pictures);
+}
+
+/* So many of the first. */
+static void pop(struct join_screen *s, unsigned n)
+{
+    s->n -= n;
+    memmove(s->pictures, s->pictures + n, s->n * sizeof *s->pictures);
+}
+
+static void pop_crowd(struct tp_join *j)
+{
+    struct join_screen *s = &j->screen;
+    for (unsigned i = 0; i < JOIN_CROWD; i++) {
+        own(j, &s->pictures[i]);
+        tell_picture(j, &s->pictures[i]);
+    }
+    pop(s, JOIN_CROWD);
 }
 
 static void check_picture(struct tp_ring_picture *p)
@@ -168,10 +183,8 @@ void join_put_picture(struct tp_join *j, const struct tp_ring_picture *p)
         return;
     }
     if (!old) {
-        if (s->n == JOIN_PICTURES) {
-            own(j, &s->pictures[0]);
-            pop(j);
-        }
+        if (s->n == JOIN_PICTURES)
+            pop_crowd(j);
         unsigned at = s->n++;
         for (; at > 0 && s->pictures[at - 1].p.serial > p->serial; at--)
             s->pictures[at] = s->pictures[at - 1];
@@ -235,8 +248,13 @@ void join_tell_screen(struct tp_join *j, bool all)
     if (!s->heard)
         return;
     own_nobodys(j, all);
-    while (s->n > 0 &&
-        (all || (s->pictures[0].owner.known && join_is_over(j, &s->pictures[0]))))
-        pop(j);
+    unsigned told = 0;
+    for (; told < s->n; told++) {
+        const struct join_picture *p = &s->pictures[told];
+        if (!all && !(p->owner.known && join_is_over(j, p)))
+            break;
+        tell_picture(j, p);
+    }
+    pop(s, told);
     tell_refreshes(j, all);
 }
