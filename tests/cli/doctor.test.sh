@@ -205,4 +205,25 @@ while IFS=$'\t' read -r id source piece; do
 done < <("$tool" words)
 check "each of $looked phrases stands in the source that is named" test "$missing" -eq 0 -a "$looked" -gt 40
 
+# --- and no line of turnpike's own is unknown to them ---
+spoken() { # a function's call up to its text, files: each text, as it might come out
+    joined "${@:2}" | grep -oE "$1\"[^\"]+\"" | sed -E "s/^[^\"]*\"//; s/\"$//; s/%[.0-9*]*l*[sx]/x1/g; s/%[l]*[ud]/1/g"
+}
+unknown=0 known=0
+knows() { # line
+    "$TURNPIKE" doctor --json - <<<"$1" >said 2>err
+    known=$((known + 1))
+    [[ $(ids) != nothing-here && -n $(ids) ]] || { echo "not known: $1"; unknown=1; }
+}
+while IFS= read -r text; do
+    knows "turnpike: $text"
+done < <(spoken 'tp_icd_log(_once)?\([[:space:]]*' "$src"/src/frames/icd/*.c | grep -v '^x1x1')
+while IFS= read -r text; do
+    knows "$text"
+done < <(spoken 'tp_server_log\([[:space:]]*s,[[:space:]]*' "$src"/src/frames/server/*.c | grep -v ': x1$')
+while IFS= read -r text; do
+    knows "client 4242 (uid 1000): dropped: $text"
+done < <(spoken 'tp_connection_drop\(s, [a-z]+,[[:space:]]*' "$src"/src/frames/server/*.c)
+check "each of $known lines that turnpike logs is known" test "$unknown" -eq 0 -a "$known" -gt 30
+
 tap_close
