@@ -8,7 +8,8 @@ cd "$TP_SRC" || exit 2
 
 build='build-tsan'
 places=(headless display double weston x11)
-names=(icd-map icd-display icd-x11 icd-display-vulkan icd-swapchain icd-release icd-shared-queue icd-copy icd-copier
+names=(icd-map icd-census-deaf icd-census-headless icd-census-double icd-census-weston icd-census-x11 "${places[@]/#/icd-capture-}"
+    icd-display icd-x11 icd-display-vulkan icd-swapchain icd-release icd-shared-queue icd-copy icd-copier
     icd-lost icd-wayland icd-wayland-real icd-wayland-threads "${places[@]/#/icd-churn-}" "${places[@]/#/icd-killed-}"
     "${places[@]/#/icd-threads-}" "${places[@]/#/icd-queues-}" icd-copiers-headless shim-client shim-gone shim-threads panel-sim
     panel-sim-copy panel-sim-capture panel-window panel-android panel-android-double server-server server-hostile

@@ -104,7 +104,7 @@ static VkResult signal(
 /* False: what the connection has to say comes first. */
 static bool is_assured(struct tp_icd_swapchain *c)
 {
-    if (!c->watch || !tp_slots_doubtful(c->slots))
+    if (!c->hears || !tp_slots_doubtful(c->slots))
         return true;
     if (tp_scanout_look(c->watch))
         return false;
@@ -136,7 +136,7 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
     struct tp_acquire a;
     /* The board tells the truth by itself, while its server lives; to read the socket is for those
      * that it does not satisfy. */
-    bool drained = !c->watch || c->board;
+    bool drained = !c->hears || c->board;
     bool asked = false;
 
     tp_acquire_begin(&a, c->slots, c->gate, asked_ns, timeout);
@@ -155,7 +155,7 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
             tp_icd_census_acquired(c->census, out, asked_ns, now);
             return VK_SUCCESS;
         case TP_ACQUIRE_NOT_READY:
-            if (asked || !c->watch)
+            if (asked || !c->hears)
                 return VK_NOT_READY;
             asked = true;
             drained = false;
@@ -166,12 +166,12 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
         case TP_ACQUIRE_WAIT:
             break;
         }
-        if (wait.channel && c->watch && !asked) {
+        if (wait.channel && c->hears && !asked) {
             asked = true;
             drained = false;
             continue;
         }
-        if (wait.ask && c->watch) {
+        if (wait.ask && c->hears) {
             uint32_t count = atomic_load(&c->waker.count);
             pthread_mutex_unlock(&c->lock);
             tp_scanout_ask(c->watch, &wait.ask_name);
@@ -182,7 +182,7 @@ static VkResult get(struct tp_icd_swapchain *c, uint64_t timeout, struct tp_acqu
             }
         }
         tp_waker_sleep(&c->waker, &c->lock, &wait, c->board);
-        drained = !c->watch || c->board;
+        drained = !c->hears || c->board;
     }
 }
 

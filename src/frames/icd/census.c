@@ -392,7 +392,7 @@ void tp_icd_census_connected(struct tp_icd_census *c, unsigned how)
 {
     if (!c)
         return;
-    c->connected = how > 0;
+    c->connected = how > 0 && c->info.release; /* else there are no notes */
     tp_ring_gauge(c->ring, TP_GAUGE_CONNECTED, how);
 }
 

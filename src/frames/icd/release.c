@@ -14,10 +14,6 @@
 #include "frames/icd/loop.h"
 #include "frames/icd/settings.h"
 
-#define OUR_CAPABILITIES                                                                           \
-    (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL |       \
-        TP_CAP_CENSUS)
-
 /* How often a server that is not there is tried again, how long it counts as coming back, and one
  * that was met as about to say hello. */
 #define RETRY_NS INT64_C(200000000)
@@ -27,6 +23,15 @@
 static const struct tp_board_view *board_of(const struct tp_scanout *c)
 {
     return c->board.n_words ? &c->board : NULL;
+}
+
+/* Whose swapchains take nobody's word hears nothing: its images and frames alone are told of. */
+static uint64_t our_capabilities(void)
+{
+    const uint64_t heard =
+        TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL;
+
+    return TP_CAP_CENSUS | (tp_icd_settings()->release ? heard : 0);
 }
 
 /* --- the connection --- */
@@ -95,7 +100,7 @@ static void try_connect(struct tp_scanout *c)
     struct tp_hello hello = {.version = TP_WIRE_VERSION,
         .oldest = TP_WIRE_OLDEST,
         .kind = TP_HELLO_SCANOUT,
-        .capabilities = OUR_CAPABILITIES};
+        .capabilities = our_capabilities()};
     struct iovec part = {&hello, sizeof hello};
 
     c->retry_ns = tp_icd_now_ns() + RETRY_NS;
@@ -164,7 +169,7 @@ static int greet(struct tp_scanout *c, struct tp_frame *f)
     c->greeted = c->known = true;
     c->met = c->refused = false;
     c->hope_ns = 0;
-    c->capabilities = hello.capabilities & OUR_CAPABILITIES;
+    c->capabilities = hello.capabilities & our_capabilities();
     if (board >= 0) {
         if (tp_board_open(board, &c->board)) {
             tp_icd_log_once("the server's board cannot be read; going on without it");

@@ -229,7 +229,7 @@ static struct tp_scanout *connection(struct tp_icd_instance *i)
 {
     const struct tp_icd_settings *s = tp_icd_settings();
 
-    if (s->server_bytes == 0 || !s->release)
+    if (s->server_bytes == 0)
         return NULL;
     pthread_mutex_lock(&i->lock);
     if (!i->scanout && tp_scanout_create(&s->server, s->server_bytes, &i->scanout))
@@ -247,6 +247,7 @@ static void watch(struct tp_icd_swapchain *c)
     int r = tp_scanout_watch(c->scanout, c->n_images, &tp_icd_scanout_events, c, &c->watch);
     for (uint32_t i = 0; i < c->n_images && !r; i++)
         r = tp_scanout_add(c->watch, i, c->images[i].buffer.stream.fd);
+    c->hears = c->watch && tp_icd_settings()->release;
     if (r)
         tp_icd_log_once("images are not watched by the server: %s", strerror(-r));
     else if (c->census)

@@ -38,6 +38,7 @@ static void hello(struct peer *p, struct tp_frame *f)
     int board;
 
     assert_int_equal(tp_scanout_hello(f, false, &theirs, &version, &board), 0);
+    p->theirs = theirs.capabilities;
     bool with_board = ours.capabilities & theirs.capabilities & TP_CAP_BOARD;
     tp_frame_send(p->sock, TP_FRAME_HELLO, 0, 0, &part, 1, &p->board_fd, with_board);
     p->connections++;

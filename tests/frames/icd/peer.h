@@ -13,6 +13,7 @@ enum { PEER_BUFFERS = 64 };
 
 struct peer {
     uint64_t capabilities; /* of the server */
+    uint64_t theirs;       /* the guest's, as it says */
     int listener, sock;    /* sock: -1: nobody is connected */
     int stop;              /* an eventfd */
     pthread_t thread;
