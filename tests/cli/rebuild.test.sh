@@ -59,8 +59,14 @@ else
     echo "ok $tap_count - the SPDX project's validator # SKIP $(tail -n 1 why)"
 fi
 
-build 'deeper down/again'
+# Where the first python3 has not what Mesa's generators need, the system's is taken, and told.
+mkdir bin
+printf '#!/bin/sh\n[ "$1" = -c ] && exit 1\necho Python 3.99\n' >bin/python3
+chmod 755 bin/python3
+PATH=$PWD/bin:$PATH build 'deeper down/again'
 check 'built again elsewhere: exit status 0' test $? -eq 0
+check 'with the python that has built it in the receipt' \
+    grep -qF "\"$(/usr/bin/python3 --version)\"" "deeper down/again/$name.receipt.json"
 for file in "$name" "$name.receipt.json" "$name.spdx.json"; do
     check "the same bytes: ${file#*Axxx.}" cmp "out/$file" "deeper down/again/$file"
 done

@@ -14,7 +14,7 @@ static void add(struct tp_ingredients *all, const char *role, char *value)
     TP_PUSH(all->tools, all->n_tools, all->cap_tools) = (struct tp_ingredient){tp_strdup(role), value};
 }
 
-/* The first line of what a program says that holds `mark`; the program's name where it says none. */
+/* The first line of what a program says that holds `mark`, or "not known". */
 static void add_version(struct tp_ingredients *all, const char *role, const char *const *argv,
                         char *const *env, const char *mark)
 {
@@ -33,7 +33,7 @@ static void add_version(struct tp_ingredients *all, const char *role, const char
             s += n + (s[n] == '\n');
         }
     }
-    add(all, role, version ? version : tp_strdup(argv[0]));
+    add(all, role, version ? version : tp_strdup("not known"));
     tp_buf_finish(&said);
 }
 
@@ -55,14 +55,15 @@ static void ask_tools(const struct tp_tools *t, char *const *env, struct tp_ingr
         add(all, "ndk", tp_strdup(t->ndk));
     static const char mako[] = "import mako; print('Mako', mako.__version__)";
     static const struct {
-        const char *role, *argv[4], *mark;
+        const char *role, *argv[5], *mark;
     } others[] = {
         {"meson", {"meson", "--version"}, ""},
         {"glslang", {"glslangValidator", "--version"}, "lslang"},
         {"bison", {"bison", "--version"}, ""},
         {"flex", {"flex", "--version"}, ""},
-        {"python", {"python3", "--version"}, ""},
-        {"mako", {"python3", "-c", mako}, ""},
+        /* The one that Mesa's generators get: first in the build's PATH, not in this program's. */
+        {"python", {"env", "python3", "--version"}, ""},
+        {"mako", {"env", "python3", "-c", mako}, ""},
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         add_version(all, others[i].role, others[i].argv, env, others[i].mark);
