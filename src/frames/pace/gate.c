@@ -339,15 +339,16 @@ static void judge_compositor(
 
 /*
  * Frames that are shown later than scheduled, one like the other, stand in a queue, which would
- * stay for ever: one refresh is left out. If that does not help, whoever has them between ready and
- * the latch may need longer than was thought; and if it is not that either, the way to the panel is
- * so long. had_ns: what was left from ready to the latch.
+ * stay for ever: as many refreshes are left out. If that does not help, whoever has them between
+ * ready and the latch may need longer than was thought; and if it is not that either, the way to
+ * the panel is longer. had_ns: what was left from ready to the latch.
  */
 static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
 {
     int64_t period = tp_vblank_period_ns(&g->vblank);
     if (late < g->way)
         g->way = late > 0 || g->learns ? late : 0;
+    g->least = g->behind <= 0 || late < g->least ? late : g->least;
     if (late <= g->way && g->behind >= 0)
         g->behind = 0;
     else if (++g->behind == PATIENCE)
@@ -360,8 +361,8 @@ static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
         g->probes = 0;
     g->probed = late;
     if (g->probes++ == 0) {
-        g->last_latch_ns =
-            tp_vblank_latch_ns(&g->vblank, tp_vblank_nearest(&g->vblank, g->last_latch_ns) + 1);
+        int64_t last = tp_vblank_nearest(&g->vblank, g->last_latch_ns);
+        g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, last + g->least - g->way);
     } else if (late == g->way + 1 && had_ns >= 0 && had_ns < period - period / 8) {
         g->compositor_ns = had_ns + period / 8;
     } else {

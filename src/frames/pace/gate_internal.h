@@ -52,6 +52,7 @@ struct tp_gate {
     bool learns;     /* the pipeline is assumed */
     unsigned probes; /* what was tried against that lateness */
     int behind;      /* so many frames in a row were later than that; below 0: not judged yet */
+    int64_t least;   /* the least late of these */
 
     uint64_t ids, last_told; /* the last that was told to be ready */
     int64_t last_return_ns;

@@ -145,6 +145,21 @@ static void whoever_is_killed_at_any_event_nothing_tears_or_hangs(void **data)
         }
 }
 
+/* While the compositor stands still the game fills its images; they are used up in a few frames. */
+static void what_a_stall_has_left_in_the_queue_is_taken_down_at_once(void **data)
+{
+    (void)data;
+    struct tp_world_config c = config(1, 600);
+    c.images = 4;
+    go(&c);
+    double before = result.latency.mean_ns;
+    c.strike = TP_FAULT_COMPOSITOR_STALL;
+    c.strike_event = 2000;
+    go(&c);
+    double frames = (result.latency.mean_ns - before) * (double)result.frames / (3 * PERIOD);
+    assert_true(frames > 16 && frames < 30);
+}
+
 /* The refresh that a slow composition is for is an instant: it has no number at another rate. */
 static void a_switch_of_the_rate_does_not_hold_up_a_slow_composition(void **data)
 {
@@ -170,6 +185,7 @@ int main(void)
         cmocka_unit_test(mailbox_gives_back_what_it_does_not_draw),
         cmocka_unit_test(nothing_tears_whatever_goes_wrong),
         cmocka_unit_test(whoever_is_killed_at_any_event_nothing_tears_or_hangs),
+        cmocka_unit_test(what_a_stall_has_left_in_the_queue_is_taken_down_at_once),
         cmocka_unit_test(a_switch_of_the_rate_does_not_hold_up_a_slow_composition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
