@@ -44,14 +44,15 @@ static void time_by(struct tp_icd_swapchain *c, const struct tp_shown *s)
     struct tp_timeline_frame t = {
         .pipeline = 1, .sequence = s->sequence, .time_ns = s->time_ns, .period_ns = s->period_ns};
 
-    if (c->server_timed || !s->exact || s->period_ns <= 0)
+    if ((c->server_timed && c->hears) || !s->exact || s->period_ns <= 0)
         return;
     tp_slots_timeline(c->slots, &t);
     if (c->gate) {
         tp_gate_feedback(c->gate, &t);
         t.period_ns = tp_vblank_period_ns(tp_gate_vblank(c->gate));
     }
-    tp_icd_census_timed(c->census, &t);
+    if (!c->server_timed)
+        tp_icd_census_timed(c->census, &t);
 }
 
 static void shown(void *data, const struct tp_shown *s)
@@ -133,7 +134,7 @@ static void disconnected(void *data, bool for_good)
     c->board = NULL;
     c->server_timed = false;
     tp_icd_census_connected(c->census, 0);
-    if (c->gate)
+    if (c->gate && c->hears)
         tp_gate_untimed(c->gate);
     tp_icd_swapchain_wake(c);
     tp_waker_leave_board(&c->waker, &c->lock);
@@ -204,8 +205,9 @@ static void timeline(void *data, const struct tp_timeline_frame *t)
         c->output = t->output;
     }
     if (c->server_timed && t->output == c->output) {
-        tp_slots_timeline(c->slots, t);
-        if (c->gate && tp_gate_timeline(c->gate, t))
+        if (c->hears)
+            tp_slots_timeline(c->slots, t);
+        if (c->hears && c->gate && tp_gate_timeline(c->gate, t))
             tp_icd_swapchain_wake(c);
         c->line_ns = (1 + (int64_t)t->pipeline) * t->period_ns;
         c->server_timed = !t->stopped;

@@ -25,13 +25,12 @@ static const struct tp_board_view *board_of(const struct tp_scanout *c)
     return c->board.n_words ? &c->board : NULL;
 }
 
-/* Whose swapchains take nobody's word hears nothing: its images and frames alone are told of. */
+/* Whose swapchains take nobody's word tells of images and frames, and hears when those are shown. */
 static uint64_t our_capabilities(void)
 {
-    const uint64_t heard =
-        TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL;
+    const uint64_t heard = TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL;
 
-    return TP_CAP_CENSUS | (tp_icd_settings()->release ? heard : 0);
+    return TP_CAP_CENSUS | TP_CAP_TIMELINE | (tp_icd_settings()->release ? heard : 0);
 }
 
 /* --- the connection --- */

@@ -244,10 +244,11 @@ static void watch(struct tp_icd_swapchain *c)
     c->scanout = connection(c->device->instance);
     if (!c->scanout)
         return;
+    c->hears = tp_icd_settings()->release; /* before the first event */
     int r = tp_scanout_watch(c->scanout, c->n_images, &tp_icd_scanout_events, c, &c->watch);
     for (uint32_t i = 0; i < c->n_images && !r; i++)
         r = tp_scanout_add(c->watch, i, c->images[i].buffer.stream.fd);
-    c->hears = c->watch && tp_icd_settings()->release;
+    c->hears = c->hears && c->watch;
     if (r)
         tp_icd_log_once("images are not watched by the server: %s", strerror(-r));
     else if (c->census)

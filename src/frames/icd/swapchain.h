@@ -52,7 +52,7 @@ struct tp_icd_swapchain {
     bool takes_fences;          /* the target's */
     struct tp_scanout *scanout; /* borrowed of the instance; NULL: no server */
     struct tp_scanout_watch *watch;
-    bool hears; /* what the server says of its images counts; else it is told of frames, no more */
+    bool hears; /* what the server says counts; else it is told of frames, no more */
     VkCommandPool pools[32]; /* by queue family, for copies */
     struct tp_icd_swapchain *next; /* in the list of all (swapchain.c) */
 

@@ -502,9 +502,17 @@ static void re_creations_leave_no_ring_and_no_descriptor(void **state)
     peer_stop(&peer);
 }
 
+static bool is_ticked(void *data)
+{
+    (void)data;
+    return gauge(TP_GAUGE_REFRESH_MHZ) == 50000 && gauge(TP_GAUGE_PIPELINE) == 2;
+}
+
 /* TURNPIKE_RELEASE_FENCE=0: the server's word does not count, and it is told all the same. */
 static void who_hears_nothing_tells_of_its_frames(void **state)
 {
+    const struct tp_timeline_frame t = {
+        .pipeline = 2, .sequence = 1, .time_ns = now_ns(), .period_ns = 20000000};
     VkSurfaceKHR surface = client_headless(&client);
     struct chain ch;
     uint32_t index;
@@ -517,8 +525,10 @@ static void who_hears_nothing_tells_of_its_frames(void **state)
     peer_wait_rings(&peer, 1);
     look_at(0);
     pthread_mutex_lock(&peer.lock);
-    assert_int_equal(peer.theirs, TP_CAP_CENSUS);
+    assert_int_equal(peer.theirs, TP_CAP_CENSUS | TP_CAP_TIMELINE);
     pthread_mutex_unlock(&peer.lock);
+    peer_timeline(&peer, &t);
+    assert_true(place_await(is_ticked, NULL));
     uint32_t a = show_two(&ch);
     assert_int_equal(chain_acquire(&ch, 1000000000, &index), VK_SUCCESS);
     assert_int_equal(index, a); /* which the panel has */
