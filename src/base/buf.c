@@ -179,6 +179,10 @@ static char *printable(const char *text, bool lines)
     struct tp_buf out = {0};
     const unsigned char *s = (const unsigned char *)(text ? text : ""), *good = s;
     while (*s) {
+        if (*s >= ' ' && *s < 0x7f) { /* most of them, and fast */
+            s++;
+            continue;
+        }
         size_t n = utf8_length(s);
         bool control = (*s < ' ' && !(lines && *s == '\n')) || *s == 0x7f || (*s == 0xc2 && s[1] < 0xa0);
         if (n && !control && !misleads(s, n)) {
