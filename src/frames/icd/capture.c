@@ -260,11 +260,12 @@ static void rest(void)
 
 static void *run(void *data)
 {
-    struct writer w = {.to = open_recorder(), .set = {-1, -1, -1, -1}};
+    struct writer w = {.set = {-1, -1, -1, -1}};
     struct tp_error e = {0};
 
     (void)data;
     pthread_setname_np(pthread_self(), "tp-capture");
+    w.to = open_recorder();
     if (!w.to) {
         pthread_mutex_lock(&all.lock);
         all.failed = true;
