@@ -1,11 +1,14 @@
 /* turnpike report: what a capture says, as a page, as text and as JSON. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "base/output.h"
 #include "cli/cli.h"
 #include "report/html.h"
+#include "report/trace.h"
 
 enum {
     OPT_JSON = 1,
@@ -49,7 +52,10 @@ static int try_files(const struct options *o, struct tp_error *e)
     int err = tp_try_write(o->page, e);
     if (err >= 0 && o->json && strcmp(o->json, "-") != 0)
         err = tp_try_write(o->json, e);
-    return err;
+    if (err >= 0 && o->trace && !tp_is_file(o->capture) && tp_exists(o->capture))
+        return tp_fail(e, TP_STATUS_INPUT, -ESPIPE, o->capture, "put it into a file first",
+            "is no file, and --trace reads it once more");
+    return err >= 0 && o->trace ? tp_try_write(o->trace, e) : err;
 }
 
 /* --- what is made of it --- */
@@ -98,6 +104,18 @@ static int write_json(const struct options *o, const struct tp_report *r, struct
     return err;
 }
 
+static int write_trace(const struct options *o, struct tp_error *e)
+{
+    struct tp_capture_found found;
+    struct tp_output out;
+    int err = tp_output_open(o->trace, &out, e);
+    if (err < 0)
+        return err;
+    err = tp_trace_write(o->capture, out.file, &found, e);
+    int closed = tp_output_close(&out, err >= 0, err < 0 ? NULL : e);
+    return err < 0 ? err : closed;
+}
+
 static int report(const struct tp_command *cmd, const struct options *o, struct tp_error *e)
 {
     struct tp_report *r = NULL;
@@ -110,6 +128,8 @@ static int report(const struct tp_command *cmd, const struct options *o, struct 
     err = write_page(o, r, e);
     if (err >= 0 && o->json)
         err = write_json(o, r, e);
+    if (err >= 0 && o->trace)
+        err = write_trace(o, e);
     if (err >= 0 && (!o->json || strcmp(o->json, "-") != 0))
         err = say(o, r, e);
     tp_report_destroy(r);
@@ -127,6 +147,8 @@ static int run(int argc, char **argv)
             o.page = optarg;
         else if (c == OPT_JSON)
             o.json = optarg;
+        else if (c == OPT_TRACE)
+            o.trace = optarg;
         else
             return TP_STATUS_INPUT;
     }
@@ -151,6 +173,7 @@ static int run(int argc, char **argv)
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"json", required_argument, NULL, OPT_JSON},
+    {"trace", required_argument, NULL, OPT_TRACE},
     {"help", no_argument, NULL, 'h'},
     {0},
 };
@@ -164,6 +187,7 @@ const struct tp_command tp_command_report = {
             "each frame from the game to the panel, events, figures. A capture that is cut or damaged is\n"
             "read as far as it goes, and standard error says what is missing.\n\n"
             "  -o, --output F.html   the page (default: CAPTURE with .html)\n"
+            "  --trace F.json        a track for each stage, for Perfetto's UI and Chrome's tracing\n"
             "  --json FILE           the figures and findings as JSON; - for standard output\n\n"
             "Exit status: 0 reported, 1 not to be written, 2 wrong usage or no capture.\n",
     .options = options,
