@@ -9,15 +9,18 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "report/doctor/bugreport.h"
 
-#define ROOM (4 * TP_LINE_BYTES)
-#define RAW (ROOM / 4) /* of UTF-16, before it is UTF-8 */
+#define ROOM_FIRST (TP_LINE_BYTES / 4)
+#define ROOM_MOST (4 * TP_LINE_BYTES) /* for the longest lines */
+#define RAW (ROOM_FIRST / 2)          /* of UTF-16, before it is UTF-8 */
 
 struct tp_lines {
     tp_lines_source *source;
     void *data;
-    char *path; /* for what is said of errors; NULL: not from a file */
-    gzFile gz;  /* owned; NULL: not from a file */
+    char *path;               /* for what is said of errors; NULL: not from a file */
+    gzFile gz;                /* owned; NULL: not of this kind */
+    struct tp_bugreport *zip; /* the same */
     struct tp_lines_found found;
     bool ended, begun;
     bool skipping; /* the rest of a line that was cut */
@@ -25,7 +28,8 @@ struct tp_lines {
     unsigned odd;  /* a byte of UTF-16 that waits for its other half; 256: none */
     unsigned high; /* a high surrogate that waits for its low one; 0: none */
     size_t from, to;
-    char *buffer;       /* owned, ROOM bytes */
+    char *buffer;       /* owned */
+    size_t room;        /* bytes of it */
     unsigned char *raw; /* owned, RAW bytes; NULL: no UTF-16 */
 };
 
@@ -47,6 +51,15 @@ static ssize_t read_gz(void *data, void *out, size_t room)
     return n;
 }
 
+static ssize_t read_zip(void *data, void *out, size_t room)
+{
+    struct tp_lines *l = data;
+    ssize_t n = tp_bugreport_read(l->zip, out, room);
+
+    l->found.damaged = n < 0;
+    return n < 0 ? 0 : n;
+}
+
 struct tp_lines *tp_lines_from(tp_lines_source *source, void *data)
 {
     struct tp_lines *l = tp_calloc(1, sizeof *l);
@@ -54,8 +67,23 @@ struct tp_lines *tp_lines_from(tp_lines_source *source, void *data)
     l->source = source;
     l->data = data;
     l->odd = 256;
-    l->buffer = tp_realloc(NULL, ROOM, 1);
+    l->room = ROOM_FIRST;
+    l->buffer = tp_realloc(NULL, l->room, 1);
     return l;
+}
+
+static int open_zip(const char *path, struct tp_lines **out, struct tp_error *e)
+{
+    struct tp_bugreport *zip;
+    int r = tp_bugreport_open(path, &zip, e);
+
+    if (r)
+        return r;
+    *out = tp_lines_from(read_zip, NULL);
+    (*out)->data = *out;
+    (*out)->path = tp_strdup(path);
+    (*out)->zip = zip;
+    return 0;
 }
 
 int tp_lines_open(const char *path, struct tp_lines **out, struct tp_error *e)
@@ -76,6 +104,10 @@ int tp_lines_open(const char *path, struct tp_lines **out, struct tp_error *e)
         return tp_fail(
             e, TP_STATUS_INPUT, -EISDIR, name, "name a file with a log in it", "is a folder");
     }
+    if (!input && tp_bugreport_is(path)) {
+        close(fd);
+        return open_zip(path, out, e);
+    }
     struct tp_lines *l = tp_lines_from(read_gz, NULL);
     l->data = l;
     l->path = tp_strdup(name);
@@ -85,7 +117,7 @@ int tp_lines_open(const char *path, struct tp_lines **out, struct tp_error *e)
         tp_lines_close(l);
         return tp_fail_errno(e, ENOMEM, name, "the log cannot be opened");
     }
-    gzbuffer(l->gz, ROOM);
+    gzbuffer(l->gz, ROOM_MOST);
     *out = l;
     return 0;
 }
@@ -96,6 +128,7 @@ void tp_lines_close(struct tp_lines *l)
         return;
     if (l->gz)
         gzclose(l->gz);
+    tp_bugreport_close(l->zip);
     free(l->path);
     free(l->buffer);
     free(l->raw);
@@ -190,7 +223,11 @@ static int fill(struct tp_lines *l, struct tp_error *e)
         l->to -= l->from;
         l->from = 0;
     }
-    size_t room = ROOM - l->to;
+    if (l->room - l->to < l->room / 4 && l->room < ROOM_MOST) {
+        l->room *= 2;
+        l->buffer = tp_realloc(l->buffer, l->room, 1);
+    }
+    size_t room = l->room - l->to;
     ssize_t n;
     if (!l->begun) {
         /* As many as its mark and the raw bytes take. */

@@ -1,6 +1,7 @@
 /*
- * The lines of a log, one after the other, in constant memory: plain text or gzip, UTF-8 or UTF-16
- * with its mark (as PowerShell's > writes it), whatever bytes are in it, however long a line is.
+ * The lines of a log, one after the other, in constant memory: plain text, gzip or a bug report's
+ * zip, UTF-8 or UTF-16 with its mark (as PowerShell's > writes it), whatever bytes are in it,
+ * however long a line is.
  */
 #ifndef TP_REPORT_DOCTOR_LINES_H
 #define TP_REPORT_DOCTOR_LINES_H
@@ -27,7 +28,7 @@ struct tp_lines_found {
     uint64_t cut;          /* lines that were longer than TP_LINE_BYTES */
     bool utf16;
     bool is_capture; /* it is no log: see docs/capture.md */
-    bool damaged;    /* gzip that ends or breaks in the middle: what came before it was read */
+    bool damaged; /* gzip or zip that ends or breaks in the middle: what came before it was read */
 };
 
 struct tp_lines;
@@ -35,8 +36,8 @@ struct tp_lines;
 /* As read(2): the bytes that were put there, 0 at the end, or a negative errno. */
 typedef ssize_t tp_lines_source(void *data, void *out, size_t room);
 
-/* From a file, which may be gzip's; NULL or "-": standard input. Errors: it cannot be opened, or is
- * a folder (status INPUT). The caller closes it. */
+/* From a file, which may be gzip's or a bug report (bugreport.h); NULL or "-": standard input.
+ * Errors: it cannot be opened, or is a folder (status INPUT). The caller closes it. */
 int tp_lines_open(const char *path, struct tp_lines **out, struct tp_error *e);
 /* From a function that hands out plain text; data is borrowed. */
 struct tp_lines *tp_lines_from(tp_lines_source *source, void *data);

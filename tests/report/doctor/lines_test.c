@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <zip.h>
 #include <zlib.h>
 
 #include "base/buf.h"
@@ -176,6 +177,45 @@ static void gzip_is_unpacked_and_what_is_cut_off_is_told(void **state)
     unlink(path);
 }
 
+static void add_file(zip_t *zip, const char *name, const char *text)
+{
+    zip_source_t *source = zip_source_buffer(zip, text, strlen(text), 0);
+
+    assert_true(zip_file_add(zip, name, source, 0) >= 0);
+}
+
+static void of_a_bug_report_the_largest_text_is_read(void **state)
+{
+    char folder[] = "doctor-XXXXXX", path[64];
+    struct tp_error e = {0};
+    struct tp_lines *l = NULL;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/report.zip", folder);
+    zip_t *zip = zip_open(path, ZIP_CREATE, NULL);
+    add_file(zip, "FS/data/a.txt", "small\n");
+    add_file(zip, "bugreport-2026.txt", "large\nlog\n");
+    add_file(zip, "FS/proc/picture.png", "larger than all of the texts\n");
+    assert_int_equal(zip_close(zip), 0);
+    assert_int_equal(tp_lines_open(path, &l, NULL), 0);
+    char *got = gather(l, NULL);
+    assert_string_equal(got, "1:large|2:log|");
+    free(got);
+    assert_int_equal(truncate(path, 60), 0);
+    l = NULL;
+    assert_int_equal(tp_lines_open(path, &l, &e), -EBADMSG);
+    assert_null(l);
+    unlink(path);
+    zip = zip_open(path, ZIP_CREATE, NULL);
+    add_file(zip, "meta.json", "{}");
+    assert_int_equal(zip_close(zip), 0);
+    e = (struct tp_error){0};
+    assert_int_equal(tp_lines_open(path, &l, &e), -ENODATA);
+    unlink(path);
+    rmdir(folder);
+}
+
 static ssize_t break_down(void *data, void *out, size_t room)
 {
     (void)data;
@@ -211,6 +251,7 @@ int main(void)
         cmocka_unit_test(utf16_with_its_mark_is_read_in_either_order),
         cmocka_unit_test(a_line_of_any_length_is_cut),
         cmocka_unit_test(gzip_is_unpacked_and_what_is_cut_off_is_told),
+        cmocka_unit_test(of_a_bug_report_the_largest_text_is_read),
         cmocka_unit_test(what_cannot_be_read_is_told),
     };
 
