@@ -54,6 +54,6 @@ for kind in noise findings; do
         for _ in {1..16}; do cat "$work/part"; done >>"$work/$kind"
     done
     measure doctor "$work/$kind" "$build/turnpike" doctor
-    measure 'grep -c' "$work/$kind" grep -c u_gralloc
+    measure 'grep -c' "$work/$kind" grep -c no_such_word
     measure 'wc -l' "$work/$kind" wc -l
 done

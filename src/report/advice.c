@@ -220,7 +220,7 @@ static void late_fences(struct advice *a)
     }
     if (n < 3 || share(n, all) < 0.001 || a->setup->release_fence == TP_OFF)
         return;
-    bool hurts = a->m->release_wait_ns > 0.01 * (double)a->period_ns;
+    bool hurts = share(n, all) > 0.005 && a->m->release_wait_ns > 0.01 * (double)a->period_ns;
     struct tp_finding *f =
         find(a, hurts ? TP_FINDING_WARNING : TP_FINDING_NOTE, "late-fences", "Release fences come late");
     say(f,
@@ -231,8 +231,10 @@ static void late_fences(struct advice *a)
     if (hurts)
         say(f, "The game waits for them: %.2f ms a frame%s.", ms(a->m->release_wait_ns),
             a->signs->late_wait > 0 ? ", and loses frames by that" : "");
-    else
+    else if (a->m->release_wait_ns <= 0.01 * (double)a->period_ns)
         say(f, "There are enough images to hide it: nobody waits.");
+    else
+        say(f, "They are too few to be felt.");
     unsigned images = images_of(a), needed = tp_advise_images(a->setup, a->signs);
     if (hurts && needed > 0 && images > 0 && images < needed + mostly && needed + mostly <= 64)
         try(f, "%u images hide that (TURNPIKE_MIN_IMAGES=%u; there are %u), at the price of memory. ",

@@ -19,7 +19,7 @@ struct page {
 
 static void tile(struct tp_buf *out, const char *name, bool bad, const char *value, const char *more)
 {
-    tp_buf_addf(out, "<div%s><dt>%s</dt><dd>%s <small>%s</small></dd></div>\n",
+    tp_buf_addf(out, "<li%s>%s <b>%s</b> <small>%s</small></li>\n",
         bad ? " class=\"bad\"" : "", name, value, more);
 }
 
@@ -29,7 +29,7 @@ static void tiles(struct tp_buf *out, const struct report_guest *g)
     const struct tp_measures *m = &s->measures;
     char value[48], more[96];
     double seconds = (double)m->span_ns / 1e9;
-    tp_buf_adds(out, "<dl class=\"tiles\">\n");
+    tp_buf_adds(out, "<ul class=\"tiles\">\n");
     snprintf(value, sizeof value, "%.2f",
         m->frames > 1 && seconds > 0 ? (double)(m->frames - 1) / seconds : 0);
     snprintf(more, sizeof more, "%" PRIu64 " frames in %.1f s", m->frames, seconds);
@@ -53,7 +53,7 @@ static void tiles(struct tp_buf *out, const struct report_guest *g)
     snprintf(value, sizeof value, "%" PRIu64, m->drops + m->gate_late);
     snprintf(more, sizeof more, "%" PRIu64 " dropped, %" PRIu64 " missed a latch", m->drops, m->gate_late);
     tile(out, "Lost or late", false, value, more);
-    tp_buf_adds(out, "</dl>\n");
+    tp_buf_adds(out, "</ul>\n");
 }
 
 static void findings(struct tp_buf *out, const struct report_guest *g)
@@ -145,6 +145,7 @@ static void events(struct tp_buf *out, const struct page *p)
     static const char *const marks[] = {"T", "W", "S", "D", "R", "L", "F", "≈", "="};
     struct report_event *list;
     size_t n = report_events_sorted(&p->r->events, &list);
+    int64_t start = report_start_us(&p->r->chunks);
     if (n == 0)
         tp_buf_adds(out, "<p class=\"soft\">None: no tear, no late frame, no drop, no stop.</p>\n");
     else
@@ -154,7 +155,7 @@ static void events(struct tp_buf *out, const struct page *p)
         const char *kind = report_kind_name(list[i].kind);
         char *text = report_event_text(p->r, &list[i]), *name = NULL;
         tp_buf_addf(out, "<li class=\"%s\"><a href=\"#timeline\" data-event=\"%zu\"><time>", kind, i);
-        add_time(out, report_us(&p->r->chunks, list[i].from_ns));
+        add_time(out, report_us(&p->r->chunks, list[i].from_ns) - start);
         tp_buf_addf(out, "</time> <i class=\"mark %s\" aria-hidden=\"true\">%s</i> <span>", kind,
             marks[list[i].kind]);
         html_escape(out, text);

@@ -40,6 +40,14 @@ int64_t report_frame_instant(const struct tp_frame_record *f)
     return TP_NEVER;
 }
 
+int64_t report_start_us(const struct report_chunks *c)
+{
+    int64_t start = c->n > 0 ? c->at[0].from_us : 0;
+    for (unsigned i = 1; i < c->n; i++)
+        start = c->at[i].from_us < start ? c->at[i].from_us : start;
+    return start;
+}
+
 /* --- numbers --- */
 
 static void put(struct tp_buf *b, uint64_t v)

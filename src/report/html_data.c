@@ -74,8 +74,9 @@ static json_t *kinds_json(void)
 
 void page_data(struct tp_buf *out, const struct tp_report *r)
 {
-    json_t *j = json_pack("{s:I, s:o, s:o, s:o, s:o, s:o}", "refresh",
-        (json_int_t)r->setup.refresh_mhz, "guests", names_json(r), "kinds", kinds_json(), "chunks",
+    json_t *j = json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "refresh",
+        (json_int_t)r->setup.refresh_mhz, "usual",
+        (json_int_t)(r->main.measures.interval.p50_ns / 1000), "guests", names_json(r), "kinds", kinds_json(), "chunks",
         chunks_json(&r->chunks), "events", events_json(r), "bins", bins_json(r));
     tp_buf_adds(out, "<script type=\"application/json\" id=\"index\">");
     html_json(out, j);

@@ -50,12 +50,13 @@ void page_histogram(struct tp_buf *out, const struct report_guest *g)
             "y=\"176\" text-anchor=\"middle\">%.4g</text>\n",
             x, x, x, ms((double)g->bar_ns * i));
     }
+    double far = 1.5 * (double)g->summary.measures.interval.p50_ns;
     for (unsigned i = 0; i <= last; i++) {
         if (g->bars[i] == 0)
             continue;
         double h = high * log1p((double)g->bars[i]) / log1p((double)most);
         tp_buf_addf(out, "<rect class=\"bar%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\">",
-            i > REPORT_BAR + REPORT_BAR / 2 ? " far" : "", 10 + i * step + 0.5, 160 - h,
+            (double)g->bar_ns * i > far ? " far" : "", 10 + i * step + 0.5, 160 - h,
             step > 3 ? step - 1 : 2, h);
         if (i == REPORT_BARS - 1)
             tp_buf_addf(out, "<title>%.1f ms or more: %" PRIu64 "</title></rect>\n",
@@ -325,14 +326,14 @@ static void setting_row(struct tp_buf *out, const struct report_setting *s)
         {"release-fence", "Release fences"}, {"board", "Board"}};
     const char *name = s->name;
     char value[32];
-    tp_buf_adds(out, "<div><dt>");
+    tp_buf_adds(out, "<li>");
     bool number = setting(s, &name, value, sizeof value);
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
         name = strcmp(s->name, words[i][0]) == 0 ? words[i][1] : name;
     html_escape(out, name);
-    tp_buf_adds(out, "</dt><dd><bdi>");
+    tp_buf_adds(out, " <bdi>");
     html_escape(out, number ? value : s->value);
-    tp_buf_adds(out, "</bdi></dd></div>\n");
+    tp_buf_adds(out, "</bdi></li>\n");
 }
 
 void page_setup(struct tp_buf *out, const struct tp_report *r)
@@ -341,17 +342,17 @@ void page_setup(struct tp_buf *out, const struct tp_report *r)
         tp_buf_adds(out, "<p class=\"soft\">The capture does not say.</p>\n");
         return;
     }
-    tp_buf_adds(out, "<dl class=\"setup\">\n");
+    tp_buf_adds(out, "<ul class=\"setup\">\n");
     for (unsigned i = 0; i < r->n_settings; i++)
         setting_row(out, &r->settings[i]);
     for (unsigned i = 0; i < r->main.n_faults; i++) {
         char *name = html_visible(r->main.faults[i].name);
-        tp_buf_adds(out, "<div><dt>Planted: ");
+        tp_buf_adds(out, "<li>Planted: ");
         html_escape(out, name);
-        tp_buf_addf(out, "</dt><dd>%" PRIu64 " times</dd></div>\n", r->main.faults[i].injected);
+        tp_buf_addf(out, " <bdi>%" PRIu64 " times</bdi></li>\n", r->main.faults[i].injected);
         free(name);
     }
-    tp_buf_adds(out, "</dl>\n");
+    tp_buf_adds(out, "</ul>\n");
     if (r->other_settings > 0)
         tp_buf_addf(out, "<p class=\"soft\">%" PRIu64 " more settings are left out.</p>\n",
             r->other_settings);

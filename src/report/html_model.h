@@ -104,6 +104,8 @@ void report_set_origin(struct report_chunks *c, int64_t ns);
 /* Microseconds since then, and a count, as numbers that a script takes exactly. */
 int64_t report_us(const struct report_chunks *c, int64_t ns);
 int64_t report_bounded(uint64_t v);
+/* The first instant of all that are kept, in these; 0 where there is none. */
+int64_t report_start_us(const struct report_chunks *c);
 
 /* --- all of it --- */
 

@@ -82,6 +82,7 @@ class Page {
     this.target = target;
     this.complaints = []; // of the console, and exceptions
     this.requests = [];
+    this.scripts = true;
     browser.listeners.push(m => m.sessionId === session && this.hear(m));
   }
 
@@ -106,7 +107,8 @@ class Page {
     const loaded = new Promise(resolve => { this.loaded = resolve; });
     await this.send('Page.navigate', { url });
     await loaded;
-    await this.frames();
+    if (this.scripts)
+      await this.frames();
   }
 
   // What an expression comes to; promises are waited for.
@@ -169,6 +171,7 @@ class Page {
   }
 
   script(on) {
+    this.scripts = on;
     return this.send('Emulation.setScriptExecutionDisabled', { value: !on });
   }
 

@@ -109,6 +109,7 @@ class Capture {
     if (this.list.length === 0)
       this.from = this.to = 0;
     this.period = this.refresh > 0 ? 1e9 / this.refresh : 16667;
+    this.usual = Math.max(this.usual, this.period); /* interval */
   }
 
   chunk(i) {

@@ -194,7 +194,7 @@ function describe(spot) {
   }
   const f = capture.chunk(focus.chunk).frames, guest = capture.guests[f.guest[focus.row]];
   box.append(element('h3', `Frame ${f.number[focus.row]}`));
-  const at = element('span', ` at ${clock(f.anchor[focus.row])}`, 'soft');
+  const at = element('span', ` at ${clock(f.anchor[focus.row] - capture.from)}`, 'soft');
   if (capture.guests.length > 1) {
     const name = element('bdi', guest.name);
     at.append(', of ', name);
@@ -255,7 +255,7 @@ function go(i) {
     return;
   const [kind, guest, from, to, first] = capture.events[i];
   timeline.event = i;
-  stage.dataset.event = kind;
+  stage.dataset.kind = kind;
   const spot = ['stop', 'rate', 'change'].includes(kind) ? null : capture.find(guest, first, from);
   let t = kind === 'stop' ? (from + to) / 2 : from;
   if (spot) {
@@ -336,8 +336,8 @@ function drawOverview() {
     if (worst[i] === 0 && kinds[i] === 0)
       continue;
     const x0 = x(i * us), w = Math.max(x((i + 1) * us) - x0, 1);
-    const h = worst[i] ? Math.min(Math.log(1 + worst[i] / capture.period) / top, 1) * (height - 12) : 0;
-    g.fillStyle = worst[i] > 1.5 * capture.period ? c.late : c.edges[0];
+    const h = worst[i] ? Math.min(Math.log(1 + worst[i] / capture.usual) / top, 1) * (height - 12) : 0;
+    g.fillStyle = worst[i] > 1.5 * capture.usual ? c.late : c.edges[0];
     g.globalAlpha = 0.75;
     g.fillRect(x0, height - h, w, h);
     g.globalAlpha = 1;
@@ -477,7 +477,7 @@ const onStage = {
   End: () => view(capture.to + margins() - timeline.to + timeline.from, capture.to + margins()),
   Escape: () => {
     timeline.event = -1;
-    delete stage.dataset.event;
+    delete stage.dataset.kind;
     select(null);
   },
 };
@@ -525,6 +525,7 @@ function begin() {
   $('out').addEventListener('click', () => zoom(STEP));
   $('all').addEventListener('click', () => onStage[0]());
   $('help').addEventListener('click', () => $('keys').showModal());
+  $('close').addEventListener('click', () => $('keys').close());
   $('theme').addEventListener('click', () => theme());
   links.forEach((a, i) => a.addEventListener('click', e => {
     e.preventDefault();

@@ -57,7 +57,7 @@ class Timeline {
   }
 
   get left() {
-    return this.width < 500 ? 52 : LABELS;
+    return this.width < 500 ? 58 : LABELS;
   }
 
   x(t) {
@@ -436,7 +436,7 @@ class Timeline {
     for (let i = 0; i < w; i++) {
       if (worst[i] === 0)
         continue;
-      g.fillStyle = worst[i] > 1.5 * this.capture.period ? this.c.late : this.c.edges[0];
+      g.fillStyle = worst[i] > 1.5 * this.capture.usual ? this.c.late : this.c.edges[0];
       const y0 = y(worst[i]), y1 = few ? y(least[i]) : y0;
       g.fillRect(this.left + i, y0 - 1, 1.2, Math.max(y1 - y0, 0) + 2);
     }
@@ -496,8 +496,9 @@ class Timeline {
     const step = steps.find(s => span / s <= room) || span;
     g.fillStyle = this.c.soft;
     g.textAlign = 'center';
-    for (let t = Math.ceil(this.from / step) * step, n = 0; t <= this.to && n < 100; t += step, n++) {
-      const x = this.x(t), text = clock(t, step);
+    const zero = this.capture.from;
+    for (let t = zero + Math.ceil((this.from - zero) / step) * step, n = 0; t <= this.to && n < 100; t += step, n++) {
+      const x = this.x(t), text = clock(t - this.capture.from, step);
       const half = g.measureText(text).width / 2;
       if (x - half > this.left - 8 && x + half < this.width)
         g.fillText(text, x, 10);
