@@ -144,6 +144,20 @@ check 'a capture that is cut off: it is told' grep -q 'cut off or damaged' err
 doctor 2 <run.cap
 check 'a capture on standard input: give its name' grep -q 'read from a file only' err
 
+# --- what real programs print through turnpike's ICD ---
+icd=$(build_folder)/src/frames/icd/uninstalled.json
+ask_icd() { # driver
+    rm -f icd.log
+    VK_DRIVER_FILES=$icd TURNPIKE_DRIVER=$1 TURNPIKE_LOG=$PWD/icd.log vulkaninfo --summary >game.log 2>&1 </dev/null
+    cat icd.log game.log >both.log 2>/dev/null
+}
+ask_icd "$PWD/fallback.log"
+doctor 1 --json - both.log
+are 'a driver that is none: the ICD says it' icd-driver-failed
+ask_icd "$(find /usr/share/vulkan/icd.d -name 'lvp*' | head -n 1)"
+doctor 1 --json - both.log
+are 'a driver that draws with the processor' driver-software
+
 # --- hostile logs ---
 printf '11-30 12:00:02.600  4242  4300 I hook_impl: hook_android_dlopen_ext: loading default driver: \033]0;pwned\007\033[2Jx\n' >evil.log
 doctor 0 evil.log

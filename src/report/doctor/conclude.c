@@ -5,15 +5,17 @@
 #include "base/buf.h"
 #include "report/doctor/internal.h"
 
-/* "com.winlator (process 4242)". */
+/* "com.winlator (process 4242)"; without a name it may begin a sentence. */
 static void add_process(struct tp_buf *b, const struct tp_process *p)
 {
+    bool first = b->len == 0 || (b->len > 1 && !strcmp(b->data + b->len - 2, ". "));
+
     if (p->name && p->pid >= 0)
         tp_buf_addf(b, "%s (process %d)", p->name, p->pid);
     else if (p->pid >= 0)
-        tp_buf_addf(b, "process %d", p->pid);
+        tp_buf_addf(b, "%crocess %d", first ? 'P' : 'p', p->pid);
     else
-        tp_buf_adds(b, "a process that this log does not name");
+        tp_buf_addf(b, "%c process that this log does not name", first ? 'A' : 'a');
 }
 
 /* The words of a rule, with what its line said in the place of {name}. */

@@ -114,6 +114,10 @@ char *tp_clean(const char *text, size_t len, size_t most)
             b.len--;
         tp_buf_adds(&b, " …");
     }
+    for (size_t i = 0; i < b.len; i++) {
+        if (b.data[i] == '\t')
+            b.data[i] = ' ';
+    }
     char *raw = tp_buf_take(&b), *shown = tp_printable_line(raw);
     free(raw);
     return shown;

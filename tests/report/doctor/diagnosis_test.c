@@ -174,6 +174,7 @@ static void what_a_line_has_in_it_is_made_printable(void **state)
     assert_string_equal(f->quote, "fell back: \\x1b[31mred\\x00and \\xe2\\x82");
     assert_string_equal(f->title, "t \\x1b[31mred\\x00and \\xe2\\x82");
     assert_int_equal(f->pid, -1);
+    assert_string_equal(f->text, "A process that this log does not name fell ?");
 }
 
 static void a_quote_is_cut_between_characters(void **state)
