@@ -27,6 +27,12 @@ static const char small_rules[] =
     " pattern all done\n"
     "rule big\n severity warning\n stage gpu\n title b\n text x\n"
     " fix f\n source s\n pattern number {n#} end\n where n above 9\n"
+    "rule served\n severity note\n stage driver\n group good\n title s\n text x\n source s\n"
+    " pattern served {what}\n once\n"
+    "rule pair\n severity note\n stage frames\n title p\n text x\n source s\n needs good\n"
+    " needs asked\n"
+    "rule tagged\n severity note\n stage driver\n title g\n text x\n source s\n tag Right Also\n"
+    " pattern tagged line\n"
     "rule silent\n severity error\n stage driver\n title nothing\n"
     " text x\n fix f\n source s\n alone\n";
 
@@ -119,6 +125,63 @@ static void what_is_missing_is_told_of_the_process_that_it_is_missing_of(void **
     assert_int_equal(f[2].pid, 1);
     assert_int_equal(f[2].line, 1);
     assert_string_equal(found.verdict, "no error; h");
+}
+
+static void what_is_missing_is_told_once_of_a_process(void **state)
+{
+    (void)state;
+    say(1, "loaded a");
+    say(1, "served b");
+    const struct tp_doctor_finding *f = conclude(3);
+    assert_string_equal(f[2].id, "half");
+}
+
+static void all_that_is_needed_is_asked_of_one_process(void **state)
+{
+    (void)state;
+    say(1, "loaded a");
+    say(2, "asked for");
+    say(1, "all done");
+    conclude(1);
+    say(1, "asked for");
+    const struct tp_doctor_finding *f = conclude(2);
+    assert_string_equal(f[1].id, "pair");
+    assert_int_equal(f[1].pid, 1);
+}
+
+static void once_is_of_the_first_process(void **state)
+{
+    (void)state;
+    say(1, "served a");
+    say(2, "served b");
+    say(2, "served c");
+    say(1, "all done");
+    say(2, "all done");
+    const struct tp_doctor_finding *f = conclude(1);
+    assert_int_equal(f->pid, 1);
+    assert_int_equal(f->others, 2);
+}
+
+static void a_tag_must_be_one_of_the_rules_where_there_is_one(void **state)
+{
+    static const struct {
+        const char *text;
+        bool fires;
+    } lines[] = {{"E/Right   ( 12): tagged line", true}, {"E/Also    ( 12): tagged line", true},
+        {"E/Wrong   ( 12): tagged line", false}, {"E/Righ    ( 12): tagged line", false},
+        {"tagged line", true}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct tp_doctor *d = tp_doctor_create(&rules);
+        struct tp_line line = {lines[i].text, strlen(lines[i].text), 1};
+        tp_doctor_line(d, &line);
+        tp_diagnosis_finish(&found);
+        tp_doctor_conclude(d, &found);
+        if (strcmp(found.list[0].id, lines[i].fires ? "tagged" : "silent") != 0)
+            fail_msg("%s: %s", lines[i].text, found.list[0].id);
+        tp_doctor_destroy(d);
+    }
 }
 
 static void lines_of_a_kind_are_counted_and_processes_are_bounded(void **state)
@@ -252,6 +315,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_order_is_asked_of_one_process, begin, end),
         cmocka_unit_test_setup_teardown(
             what_is_missing_is_told_of_the_process_that_it_is_missing_of, begin, end),
+        cmocka_unit_test_setup_teardown(what_is_missing_is_told_once_of_a_process, begin, end),
+        cmocka_unit_test_setup_teardown(all_that_is_needed_is_asked_of_one_process, begin, end),
+        cmocka_unit_test_setup_teardown(once_is_of_the_first_process, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_tag_must_be_one_of_the_rules_where_there_is_one, begin, end),
         cmocka_unit_test_setup_teardown(
             lines_of_a_kind_are_counted_and_processes_are_bounded, begin, end),
         cmocka_unit_test_setup_teardown(a_number_that_is_used_again_is_another_process, begin, end),
