@@ -13,6 +13,7 @@
 #define COMPOSITOR_SLACK_NS 500000
 #define COMPOSITOR_FRAMES 8192 /* after so many without a miss a third of it is expected */
 #define PATIENCE 16            /* frames */
+#define QUEUE 8                /* frames that are taken out of one at once */
 
 int tp_gate_check(const struct tp_gate_settings *s)
 {
@@ -341,9 +342,10 @@ static void judge_compositor(
  * Frames that are shown later than scheduled, one like the other, stand in a queue, which would
  * stay for ever: as many refreshes are left out. If that does not help, whoever has them between
  * ready and the latch may need longer than was thought; and if it is not that either, the way to
- * the panel is longer. had_ns: what was left from ready to the latch.
+ * the panel is longer. had_ns: what was left from ready to the latch. queued: frames that were
+ * begun since.
  */
-static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
+static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns, int64_t queued)
 {
     int64_t period = tp_vblank_period_ns(&g->vblank);
     if (late < g->way)
@@ -361,8 +363,9 @@ static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns)
         g->probes = 0;
     g->probed = late;
     if (g->probes++ == 0) {
-        int64_t last = tp_vblank_nearest(&g->vblank, g->last_latch_ns);
-        g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, last + g->least - g->way);
+        int64_t last = tp_vblank_nearest(&g->vblank, g->last_latch_ns), n = g->least - g->way;
+        n = n < queued ? n : queued;
+        g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, last + (n < QUEUE ? n : QUEUE));
     } else if (late == g->way + 1 && had_ns >= 0 && had_ns < period - period / 8) {
         g->compositor_ns = had_ns + period / 8;
     } else {
@@ -391,5 +394,6 @@ void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
     }
     int64_t late = latch - tp_vblank_nearest(&g->vblank, scheduled_ns);
     judge_compositor(g, f, scheduled_ns, late - g->way);
-    judge_queue(g, late, scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns));
+    judge_queue(g, late, scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns),
+        tp_gate_max((int64_t)(g->ids - frame), 1));
 }
