@@ -234,24 +234,24 @@ static const struct option options[] = {
 const struct tp_command tp_command_doctor = {
     .name = "doctor",
     .summary = "say what a device's log shows: which driver ran, and what went wrong",
-    .help =
-        "usage: turnpike doctor [LOG|CAPTURE] [OPTIONS]\n"
-        "       adb logcat -d -b all | turnpike doctor\n\n"
-        "Reads logcat text in any of its formats, bug reports, the kernel's log, what a game, DXVK "
-        "or\n"
-        "turnpike's own ICD print, or all of them in one; gzip and UTF-16 too, and gigabytes. "
-        "Says, in\n"
-        "the road's order: which driver was really loaded, whether the IMapper backend loaded and\n"
-        "compressed buffers came, what failed in allocation and import, in the GPU, in "
-        "SurfaceFlinger,\n"
-        "and in turnpike's frames. Each finding quotes its line, tells the cause, and what to "
-        "do.\n\n"
-        "  LOG          a file; without one, or as -, standard input\n"
-        "  CAPTURE      of serve, play or simulate: what its numbers come to, as report says it\n"
-        "  --json FILE  the findings as JSON; - for standard output\n\n"
-        "docs/doctor.md lists every finding, and how to record a log.\n\n"
-        "Exit status: 0 nothing is wrong, 1 something is, or the log says nothing at all,\n"
-        "2 wrong usage, or the log cannot be read.\n",
+    .help = "usage: turnpike doctor [LOG|CAPTURE] [OPTIONS]\n"
+            "       adb logcat -d -b all | turnpike doctor\n\n"
+            "Reads logcat text in any of its formats, bug reports, the kernel's log, what a\n"
+            "game, DXVK or turnpike's own ICD print, or all of them in one; gzip and UTF-16\n"
+            "too, and gigabytes. Says, in the road's order:\n\n"
+            "  driver    which one was really loaded, and why not another\n"
+            "  mapper    whether the IMapper backend loaded and compressed buffers came\n"
+            "  buffers   what failed in allocation and import\n"
+            "  gpu       faults, hangs and refusals of the kernel's driver\n"
+            "  display   what SurfaceFlinger and the queues of buffers refused\n"
+            "  frames    release time-outs and more of turnpike's ICD and display server\n\n"
+            "Each finding quotes its line, tells the cause, and what to do.\n\n"
+            "  LOG          a file; without one, or as -, standard input\n"
+            "  CAPTURE      of serve, play or simulate: judged by its numbers, as report does\n"
+            "  --json FILE  the findings as JSON; - for standard output\n\n"
+            "docs/doctor.md lists every finding, and how to record a log.\n\n"
+            "Exit status: 0 nothing is wrong, 1 something is, or the log says nothing at\n"
+            "all, 2 wrong usage, or the log cannot be read.\n",
     .options = options,
     .run = run,
 };

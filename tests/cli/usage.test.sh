@@ -86,7 +86,7 @@ check 'no summary is left' test ! -e out/summary.json
 
 "$TURNPIKE" --version >said
 check 'the version' grep -qE '^turnpike [0-9]+\.[0-9]+\.[0-9]+$' said
-for command in "" build chips inspect notes patch play prove report serve simulate; do
+for command in "" build chips doctor inspect notes patch play prove report serve simulate; do
     # shellcheck disable=SC2086
     "$TURNPIKE" $command --help >said
     check "turnpike $command --help: exit status 0" test $? -eq 0
