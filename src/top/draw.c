@@ -67,7 +67,10 @@ static unsigned draw_screen(struct area a, const struct tp_top_screen *s)
     unsigned n = 0;
     char rate[40];
     name_rate(s, rate, sizeof rate);
-    tp_field_set(&f[n++], "", TP_INK_PLAIN, "%ux%u", s->width_px, s->height_px);
+    if (s->width_px > 0)
+        tp_field_set(&f[n++], "", TP_INK_PLAIN, "%ux%u", s->width_px, s->height_px);
+    else
+        tp_field_set(&f[n++], "", TP_INK_PLAIN, "no mode set");
     tp_field_set(&f[n++], "", TP_INK_BOLD, "%s", rate);
     if (s->watched)
         tp_field_set(&f[n++], "tears", s->tears > 0 ? TP_INK_BAD | TP_INK_BOLD : TP_INK_BOLD,
@@ -104,6 +107,9 @@ static void draw_verdict(struct area *a, const struct tp_top_guest *g, const str
         ink = TP_INK_BAD | TP_INK_BOLD;
     } else if (!g) {
         snprintf(text, sizeof text, "No guest yet.");
+        ink = TP_INK_COOL | TP_INK_BOLD;
+    } else if (g->is_new) {
+        snprintf(text, sizeof text, "Waiting for its frames…");
         ink = TP_INK_COOL | TP_INK_BOLD;
     } else if (g->stopped && g->still_ns > 0) {
         snprintf(text, sizeof text, "It stands still: no new frame for %.0f s.",

@@ -31,6 +31,9 @@ static void rate(struct guest *g, int64_t now_ns)
     g->shown.still_ns = newest == TP_NEVER ? 0 : now_ns - newest;
     int64_t patience = 4 * g->last_interval_ns;
     g->shown.stopped = n == 0 || g->shown.still_ns > (patience > STILL_NS ? patience : STILL_NS);
+    if (g->seen_ns == TP_NEVER)
+        g->seen_ns = now_ns;
+    g->shown.is_new = n == 0 && now_ns < g->seen_ns + STILL_NS;
     g->shown.fps = n > 1 && newest > oldest && !g->shown.stopped
         ? (double)(n - 1) * 1e9 / (double)(newest - oldest)
         : 0;

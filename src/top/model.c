@@ -76,7 +76,7 @@ static struct guest *guest_of(struct tp_top_model *m, unsigned id)
         return *at;
     struct guest *g = *at = tp_calloc(1, sizeof *g);
     g->running = tp_metrics_create();
-    g->last_line_ns = g->since_ns = TP_NEVER;
+    g->last_line_ns = g->since_ns = g->seen_ns = TP_NEVER;
     g->shown.id = id;
     g->shown.is_screen = id == TP_JOIN_SCREEN;
     snprintf(
@@ -148,6 +148,9 @@ void tp_top_frame(struct tp_top_model *m, const struct tp_frame_record *f)
     struct guest **at = find(m, f->guest), *g = at ? *at : NULL;
     if (!g || frame_instant(f) == TP_NEVER)
         return;
+    if (g->frames.n > 0 && f->cap_mhz != g->last_cap_mhz && frame_instant(f) > g->since_ns)
+        g->since_ns = frame_instant(f);
+    g->last_cap_mhz = f->cap_mhz;
     struct kept_frame *k = push_frame(&g->frames);
     *k = (struct kept_frame){.record = *f};
     if (f->line_ns != TP_NEVER)

@@ -59,6 +59,7 @@ struct tp_top_guest {
     double fps;       /* of the last two seconds */
     int64_t still_ns; /* since its last frame was shown */
     bool stopped;     /* nothing came for long: fps is 0 */
+    bool is_new;      /* nothing came yet, which says nothing so far */
 
     struct tp_summary summary; /* counts are the last seconds' as well */
     uint64_t so_far[TP_COUNTERS];

@@ -367,7 +367,10 @@ pid_t tp_top_source_pid(const struct tp_top_source *s)
 int tp_top_source_fails(const struct tp_top_source *s, struct tp_error *e)
 {
     const char *start = "start one with `turnpike serve` or `turnpike play`, or say --socket PATH";
-    switch (s->listed ? 0 : s->reason) {
+    int reason = s->listed ? 0 : s->reason == -ECONNRESET ? -EPIPE : s->reason;
+    if (reason == -EPIPE && s->met)
+        return tp_fail(e, TP_STATUS_FAILED, reason, s->socket, NULL, "the server has ended");
+    switch (reason) {
     case 0:
         return 0;
     case -ENOENT:
@@ -379,7 +382,7 @@ int tp_top_source_fails(const struct tp_top_source *s, struct tp_error *e)
     case -EPERM:
     case -EACCES:
     case -EPIPE:
-        return tp_fail(e, TP_STATUS_INPUT, s->reason, s->socket,
+        return tp_fail(e, TP_STATUS_INPUT, reason, s->socket,
             "run top as the server's user, or as root", "the server does not let this user in");
     default:
         return tp_fail_errno(e, s->reason, s->socket, "there is no way to the server");

@@ -5,7 +5,7 @@
 #include "frames/pace/profile.h"
 #include "top/table.h"
 
-#define NAME_LEAST 12u /* columns of a guest's name */
+#define NAME_LEAST 12u /* columns of a guest's name, where there are 40 */
 
 struct number {
     char text[24];
@@ -137,12 +137,12 @@ static const struct column {
 /* Which of them fit; answers the width that they take. */
 static unsigned choose(unsigned width, bool shown[COLUMNS])
 {
-    unsigned used = 0;
+    unsigned used = 0, least = width < 40 ? NAME_LEAST / 2 : NAME_LEAST;
     for (unsigned rank = 0; rank < COLUMNS; rank++)
         for (size_t i = 0; i < COLUMNS; i++) {
             if (columns[i].rank != rank)
                 continue;
-            if (2 + NAME_LEAST + used + columns[i].width > width)
+            if (2 + least + used + columns[i].width > width)
                 return used;
             shown[i] = true;
             used += columns[i].width;

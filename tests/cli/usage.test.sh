@@ -32,6 +32,10 @@ refused 2 '--pipeline is' serve --pipeline 3
 refused 2 "no panel 'crt'" serve --panel crt
 DISPLAY='' WAYLAND_DISPLAY='' refused 3 'no desktop to open a window on' serve --panel window --socket s
 refused 2 'nothing to do with' serve now
+refused 2 '--seconds is' top --seconds 0
+refused 2 'nothing to do with' top now
+refused 2 'no socket can have this name' top --socket @
+refused 2 'there is no server' top --socket none
 refused 2 'needs a --cap' simulate --gate cap
 refused 2 'off, vsync, cap or latency' simulate --gate on
 refused 2 'early or late' simulate --guest late:4

@@ -223,6 +223,15 @@ static void who_shows_nothing_any_more_has_no_rate(void **state)
     assert_false(tp_top_update(model, 660 * T)->guests[0]->stopped);
 }
 
+static void who_has_just_come_is_not_judged(void **state)
+{
+    (void)state;
+    tp_top_guest(model, 0, "game", 5);
+    assert_true(tp_top_update(model, SECOND)->guests[0]->is_new);
+    assert_true(tp_top_update(model, 2 * SECOND)->guests[0]->is_new);
+    assert_false(tp_top_update(model, 4 * SECOND)->guests[0]->is_new);
+}
+
 static void a_slow_guest_does_not_stand_still(void **state)
 {
     (void)state;
@@ -354,6 +363,23 @@ static void figures_begin_anew_with_another_cap(void **state)
     assert_true(g->n_beats > 200); /* the strip goes on */
 }
 
+/* For who comes later, too: frames tell by which cap they were paced. */
+static void figures_are_of_frames_with_the_cap_that_holds(void **state)
+{
+    (void)state;
+    tp_top_guest(model, 0, "game", 5);
+    show(0, 0, 240, 1);
+    for (int64_t i = 240; i < 360; i += 2) {
+        struct tp_frame_record f = frame(0, (uint64_t)i, i * T);
+        f.cap_mhz = 30000;
+        tp_top_frame(model, &f);
+    }
+    const struct tp_top_guest *g = tp_top_update(model, 360 * T)->guests[0];
+    assert_int_equal(g->summary.measures.cadence[1], 0);
+    assert_int_equal(g->summary.measures.cadence[2], 50);
+    assert_int_equal(g->window_ns, 120 * T);
+}
+
 static void tears_are_known_where_the_screen_is_watched(void **state)
 {
     (void)state;
@@ -436,6 +462,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(figures_are_of_the_last_seconds_alone, begin, end),
         cmocka_unit_test_setup_teardown(two_guests_do_not_mix, begin, end),
         cmocka_unit_test_setup_teardown(who_shows_nothing_any_more_has_no_rate, begin, end),
+        cmocka_unit_test_setup_teardown(who_has_just_come_is_not_judged, begin, end),
         cmocka_unit_test_setup_teardown(a_slow_guest_does_not_stand_still, begin, end),
         cmocka_unit_test_setup_teardown(
             the_screen_is_a_guest_while_it_shows_pictures_of_nobody, begin, end),
@@ -444,6 +471,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(slots_are_seen_as_they_move, begin, end),
         cmocka_unit_test_setup_teardown(counts_are_so_far_and_of_the_last_seconds, begin, end),
         cmocka_unit_test_setup_teardown(figures_begin_anew_with_another_cap, begin, end),
+        cmocka_unit_test_setup_teardown(figures_are_of_frames_with_the_cap_that_holds, begin, end),
         cmocka_unit_test_setup_teardown(tears_are_known_where_the_screen_is_watched, begin, end),
         cmocka_unit_test_setup_teardown(numbers_of_any_size_do_no_harm, begin, end),
         cmocka_unit_test_setup_teardown(a_server_that_is_forgotten_leaves_nothing, begin, end),

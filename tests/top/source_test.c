@@ -277,6 +277,7 @@ static void a_server_that_ends_is_looked_for_and_the_next_begins_anew(void **sta
     turns(12);
     assert_int_equal(tp_top_source_link(x.source), TP_TOP_LOST);
     assert_int_equal(tp_top_source_fd(x.source), -1);
+    assert_true(tp_top_source_fails(x.source, NULL) < 0);
     assert_int_equal(see()->n_guests, 1); /* its last numbers */
     listen_here();
     add_ring(TP_RING_SWAPCHAIN, "second");
