@@ -348,7 +348,21 @@ static void waits_and_notes_are_counted_and_slots_told(void **state)
     assert_true(f->record.told_ns >= before && f->record.released_ns > f->record.line_ns);
     assert_int_equal(f->record.image, a);
     assert_null(frame(1));
+    /* Of the other one's release the board alone tells. */
+    peer_set(&peer, a, TP_BOARD_SHOWN);
+    peer_set(&peer, !a, TP_BOARD_REPLACED);
+    assert_int_equal(chain_present(&ch, a, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    before = now_ns();
+    peer_set(&peer, !a, TP_BOARD_FREE);
+    assert_int_equal(chain_acquire(&ch, UINT64_MAX, &index), VK_SUCCESS);
+    assert_int_equal(index, !a);
     chain_close(&ch);
+    read_all();
+    assert_non_null(frame(1));
+    assert_int_equal(frame(1)->record.told_ns, TP_NEVER);
+    assert_true(frame(1)->record.released_ns >= before);
+    assert_int_equal(frame(2)->record.released_ns, TP_NEVER);
+    assert_null(frame(3)); /* it was not presented */
     tp_ring_close(view);
     vkDestroySurfaceKHR(client.instance, surface, NULL);
     peer_stop(&peer);
@@ -361,6 +375,13 @@ static bool is_timed(void *data)
         gauge(TP_GAUGE_GATE) == TP_GATE_LATENCY;
 }
 
+static void *release_later(void *held)
+{
+    nanosleep(&(struct timespec){0, 100000000}, NULL);
+    client_release_queue(&client, *(VkSemaphore *)held);
+    return NULL;
+}
+
 static void what_holds_is_told_when_it_changes(void **state)
 {
     struct tp_timeline_frame t = {.pipeline = 2,
@@ -370,7 +391,9 @@ static void what_holds_is_told_when_it_changes(void **state)
         .lead_ns = 700000};
     VkSurfaceKHR surface = client_headless(&client);
     struct chain ch;
+    pthread_t releaser;
     int64_t value = -1;
+    uint32_t index;
 
     (void)state;
     peer_start(&peer, name, ALL);
@@ -389,8 +412,16 @@ static void what_holds_is_told_when_it_changes(void **state)
     assert_int_equal(gauge(TP_GAUGE_LEAD_NS), 700000);
     for (unsigned i = 0; i < 10; i++)
         assert_int_equal(chain_round(&ch, NULL), VK_SUCCESS);
+    assert_int_equal(chain_acquire(&ch, UINT64_MAX, &index), VK_SUCCESS);
+    VkSemaphore held = client_hold_queue(&client);
+    assert_int_equal(pthread_create(&releaser, NULL, release_later, &held), 0);
+    assert_int_equal(chain_present(&ch, index, VK_NULL_HANDLE, NULL), VK_SUCCESS);
+    pthread_join(releaser, NULL);
     chain_close(&ch);
+    vkDestroySemaphore(client.device, held, NULL);
     read_all();
+    assert_true(frame(10)->record.late); /* it was booked for a latch within these */
+    assert_true(frame(10)->record.ready_ns - frame(10)->record.presented_ns >= 90000000);
     assert_int_equal(settings(TP_SETTING_CAP, &value), 2);
     assert_int_equal(value, 40000);
     assert_int_equal(settings(TP_SETTING_GATE, &value), 2);
