@@ -58,7 +58,6 @@ refused '0 to 9223372036854775807' --seed 9223372036854775808
 
 refused 'takes for never' --refresh 1
 refused 'takes for never' --callback 1000000
-refused '50 Hz or more' --refresh 24 --faults server-crash
 for odd in '--gate off --images 32' '--images 2 --compositor-us 40000' '--callback 60000' '--compose 2000:2' '--cap 0.05' \
     '--refresh 90 --cap 110 --cost 300'; do
     # shellcheck disable=SC2086

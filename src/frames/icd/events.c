@@ -200,6 +200,7 @@ static void timeline(void *data, const struct tp_timeline_frame *t)
     struct tp_icd_swapchain *c = data;
 
     pthread_mutex_lock(&c->lock);
+    tp_slots_screen(c->slots, t);
     if (!c->server_timed && !t->stopped) {
         c->server_timed = true;
         c->output = t->output;

@@ -9,10 +9,7 @@
 #include "frames/icd/slots_internal.h"
 #include "frames/wire/hello.h"
 
-#define SIXTY_HZ_NS INT64_C(16666667)
 #define NEVER INT64_MIN
-/* As long as a server waits for a fence that is silent. */
-#define SILENCE_NS INT64_C(1000000000)
 
 int tp_slots_create(const struct tp_slots_config *c, const struct tp_slots_ops *ops, void *data,
     struct tp_slots **out)
@@ -27,12 +24,12 @@ int tp_slots_create(const struct tp_slots_config *c, const struct tp_slots_ops *
     s->data = data;
     s->config = *c;
     s->n = c->images;
-    tp_vblank_assume(&s->vblank, 0, c->period_ns > 0 ? c->period_ns : SIXTY_HZ_NS);
+    tp_vblank_assume(&s->vblank, 0, c->period_ns > 0 ? c->period_ns : TP_SLOTS_SIXTY_HZ_NS);
     s->vblank.pipeline = c->pipeline;
-    s->slowest_ns = c->period_ns > SIXTY_HZ_NS ? c->period_ns : SIXTY_HZ_NS;
+    s->late = TP_SLOTS_UNSEEN;
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
-        t->ready_ns = t->replaced_ns = t->quarantine_ns = NEVER;
+        t->ready_ns = t->replaced_ns = t->kept_ns = t->quarantine_ns = NEVER;
         t->name.index = TP_BUFFER_NO_INDEX;
     }
     *out = s;
@@ -53,20 +50,6 @@ void tp_slots_destroy(struct tp_slots *s)
 int64_t tp_slots_pass_ns(const struct tp_slots *s)
 {
     return ((int64_t)s->vblank.pipeline + 2) * tp_vblank_period_ns(&s->vblank);
-}
-
-/* How long something stays in quarantine. The panel may have gone over to a slower rate just before
- * the server went. */
-static int64_t quarantine_ns(const struct tp_slots *s)
-{
-    return ((int64_t)s->vblank.pipeline + 2) * s->slowest_ns;
-}
-
-void tp_slots_timeline(struct tp_slots *s, const struct tp_timeline_frame *t)
-{
-    tp_vblank_sample(&s->vblank, t);
-    if (t->period_ns > s->slowest_ns)
-        s->slowest_ns = t->period_ns;
 }
 
 /* --- fences --- */
@@ -159,12 +142,11 @@ static void forget_notes(struct tp_slot *t)
  * has, and what it gave back when no server was known to be there. */
 static void quarantine(struct tp_slots *s, int64_t now_ns)
 {
-    int64_t until_ns = now_ns + quarantine_ns(s);
     for (unsigned i = 0; i < s->n; i++) {
         struct tp_slot *t = &s->slots[i];
         bool away = t->place == TP_PLACE_QUEUED || t->place == TP_PLACE_HELD;
         if (s->config.release && (away || t->doubt)) {
-            t->quarantine_ns = until_ns;
+            t->quarantine_ns = now_ns;
             t->ready_ns = NEVER;
         }
         t->doubt = false;
@@ -191,7 +173,7 @@ static void keep_fences(struct tp_slot *t, int64_t now_ns)
         if (t->fences[i].compositor || t->fences[i].orphan)
             continue;
         t->fences[i].orphan = true;
-        t->orphans_ns = now_ns + SILENCE_NS;
+        t->orphans_ns = now_ns + TP_SLOTS_SILENCE_NS;
     }
 }
 
@@ -208,6 +190,7 @@ static void leave_server(struct tp_slots *s, int64_t now_ns)
         forget_notes(t);
         t->registration = TP_REG_NONE;
         t->unheard = false;
+        t->replaced_ns = t->kept_ns = NEVER;
     }
     s->capabilities = 0;
     s->has_board = false;
@@ -366,7 +349,7 @@ bool tp_slots_state(
     s->counts.resynced++;
     if (!answer->known) { /* it watches this buffer no longer: nothing will be heard of it */
         if (t->place == TP_PLACE_IDLE && tp_slot_panel(s, t) != TP_PANEL_FREE)
-            t->quarantine_ns = now_ns + quarantine_ns(s);
+            t->quarantine_ns = now_ns;
         t->registration = TP_REG_NONE;
         t->unheard = false;
     }
@@ -424,7 +407,7 @@ static void given_back(struct tp_slots *s, struct tp_slot *t, int64_t now_ns)
     t->given_ns = now_ns;
     /* Another server may have it on its panel, of which nothing is known yet. */
     if (s->config.release && s->server == TP_SERVER_LOST)
-        t->quarantine_ns = now_ns + quarantine_ns(s);
+        t->quarantine_ns = now_ns;
     else
         t->doubt = s->doubt = s->config.release;
 }
@@ -464,7 +447,7 @@ void tp_slots_compositor_gone(struct tp_slots *s, int64_t now_ns)
         given_back(s, t, now_ns);
         /* The last of its commits may still be on their way to the panel. */
         if (s->config.release && s->server != TP_SERVER_NONE)
-            t->quarantine_ns = now_ns + quarantine_ns(s);
+            t->quarantine_ns = now_ns;
     }
 }
 

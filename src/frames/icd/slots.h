@@ -89,9 +89,11 @@ void tp_slots_destroy(struct tp_slots *s);
 void tp_slots_connected(
     struct tp_slots *s, uint64_t capabilities, const struct tp_board_view *board, int64_t now_ns);
 /* The server's end closed, and it is tried again: what was on the panel or bound for it, or came
- * back in doubt, is in quarantine (pipeline + 2 of the slowest refreshes so far, or of 60 Hz), and
- * so is what the compositor gives back until there is a server again. From none: one is coming.
- * The panel's fences in hand are waited for besides, for a second at most. */
+ * back in doubt, is in quarantine, and so is what the compositor gives back until there is a server
+ * again. From none: one is coming. That is (pipeline + 2) of the slowest refreshes that any screen
+ * was told to have, or of 60 Hz, and as many more as the panel was seen to let go later than it
+ * should (two, until it was seen to let go of anything; not without a board). The panel's fences in
+ * hand are waited for besides, for a second at most. */
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns);
 /* It is not tried any more: as towards no server. */
 void tp_slots_alone(struct tp_slots *s, int64_t now_ns);
@@ -108,7 +110,9 @@ bool tp_slots_note(
     struct tp_slots *s, const struct tp_note *note, bool resync, int fence, int64_t now_ns);
 bool tp_slots_state(
     struct tp_slots *s, const struct tp_state_frame *answer, int fence, int64_t now_ns);
-/* The screen's timeline: for bounds and predictions. */
+/* The timeline of any screen that the server has: for how long a quarantine lasts. */
+void tp_slots_screen(struct tp_slots *s, const struct tp_timeline_frame *t);
+/* Of the screen that it is on: for bounds and predictions too. */
 void tp_slots_timeline(struct tp_slots *s, const struct tp_timeline_frame *t);
 
 /* --- the way of an image --- */

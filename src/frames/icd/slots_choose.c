@@ -77,7 +77,7 @@ static enum reach reach_of(
     if (t->place != TP_PLACE_IDLE)
         return BY_OTHERS;
     if (t->quarantine_ns != NEVER) {
-        if (now_ns < t->quarantine_ns)
+        if (now_ns < tp_slot_quarantined_until_ns(s, t))
             return BY_CLOCK;
         t->quarantine_ns = NEVER;
     }
@@ -114,6 +114,8 @@ static enum reach look(struct tp_slots *s, struct tp_slot *t, int64_t now_ns)
         t->ready_ns = later(t->given_ns, now_ns);
     if (r == BY_SERVER && panel != TP_PANEL_SHOWN && t->replaced_ns == NEVER)
         t->replaced_ns = now_ns;
+    if (t->place == TP_PLACE_IDLE)
+        tp_slot_watch_release(s, t, panel, now_ns);
     return r;
 }
 
@@ -153,7 +155,7 @@ enum tp_slot_state tp_slots_glance(const struct tp_slots *s, unsigned slot, int6
     const struct tp_slot *t = &s->slots[slot];
     if (t->place != TP_PLACE_IDLE)
         return away[t->place];
-    if (t->quarantine_ns != NEVER && now_ns < t->quarantine_ns)
+    if (t->quarantine_ns != NEVER && now_ns < tp_slot_quarantined_until_ns(s, t))
         return TP_SLOT_QUARANTINED;
     enum tp_slot_panel panel = tp_slot_panel(s, t);
     bool fenced = panel == TP_PANEL_FENCED || panel == TP_PANEL_FENCE_AWAY;
@@ -322,7 +324,7 @@ void tp_slots_choose(
     w->compositor = o.held;
     w->presents = o.queued;
     if (o.clock)
-        w->until_ns = o.clock->quarantine_ns;
+        w->until_ns = later(tp_slot_quarantined_until_ns(s, o.clock), now_ns);
     out->for_release = o.fence || o.server || o.clock;
     struct tp_slot *first = o.server ? o.server : o.fence;
     if (!first)
@@ -356,7 +358,7 @@ void tp_slots_take(struct tp_slots *s, const struct tp_slots_choice *choice, int
     if (!choice->unsafe)
         tp_slot_drop_fences(s, t, tp_slot_fence_is_any);
     t->place = TP_PLACE_ACQUIRED;
-    t->ready_ns = t->replaced_ns = t->quarantine_ns = NEVER;
+    t->ready_ns = t->replaced_ns = t->kept_ns = t->quarantine_ns = NEVER;
     t->spent = true;
     t->doubt = t->incomplete = false;
     t->n_open = 0;

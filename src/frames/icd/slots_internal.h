@@ -6,6 +6,11 @@
 #include "frames/pace/vblank.h"
 
 #define TP_SLOTS_OPEN 4u
+#define TP_SLOTS_SIXTY_HZ_NS INT64_C(16666667)
+/* As long as a server waits for a fence that is silent. */
+#define TP_SLOTS_SILENCE_NS INT64_C(1000000000)
+/* Refreshes that a panel may be late by until it was seen to let go. */
+#define TP_SLOTS_UNSEEN 2u
 
 enum tp_slot_place {
     TP_PLACE_IDLE, /* neither guest nor compositor has it */
@@ -34,7 +39,8 @@ struct tp_slot {
     int64_t ready_ns; /* since when it is known to be ready; INT64_MIN: it is not, or always was */
     int64_t
         replaced_ns; /* when it was learnt that something took its place; INT64_MIN: it was not */
-    int64_t quarantine_ns; /* until then; INT64_MIN: it is not */
+    int64_t kept_ns; /* the last look since then that found the panel to have it */
+    int64_t quarantine_ns; /* since when it is there; INT64_MIN: it is not */
     bool doubt;            /* it came back, and the server was not seen to be there since */
 
     enum tp_slot_registration registration;
@@ -71,7 +77,11 @@ struct tp_slots {
     bool doubt; /* some slot's */
     struct tp_board_view board;
     struct tp_vblank vblank;
-    int64_t slowest_ns; /* the longest period so far, at least that of 60 Hz */
+    /* Of all screens that were told of: the longest period and the deepest pipeline. */
+    int64_t slowest_ns;
+    unsigned deepest;
+    bool watched;  /* it was seen to let go of something */
+    unsigned late; /* refreshes by which the panel has let go later than it should, at most */
     uint64_t orders;
     struct tp_slots_counts counts;
     bool incident, incident_told;
@@ -100,6 +110,11 @@ bool tp_slot_fence_is_any(const struct tp_slots *s, const struct tp_slot_fence *
 bool tp_slot_fence_is_servers(const struct tp_slots *s, const struct tp_slot_fence *f);
 /* (pipeline + 2) refreshes. */
 int64_t tp_slots_pass_ns(const struct tp_slots *s);
+/* Until when that slot, which is in quarantine, stays there, as far as is known now. */
+int64_t tp_slot_quarantined_until_ns(const struct tp_slots *s, const struct tp_slot *t);
+/* That slot is idle, and this is how the panel stands to it: how late does it let go? */
+void tp_slot_watch_release(
+    struct tp_slots *s, struct tp_slot *t, enum tp_slot_panel panel, int64_t now_ns);
 /* For slots_acquire.c: a wait of this kind began. */
 void tp_slots_count_wait(struct tp_slots *s, bool for_release);
 

@@ -103,6 +103,7 @@ void repaint(struct world *w, uint64_t turn)
     if (c->state == RESTS)
         tp_acquire_begin(&c->acquire, w->screened.slots, NULL, w->now, UINT64_MAX);
     c->state = REPAINTS;
+    look_at_server(w);
     if (tp_acquire_step(&c->acquire, w->now, &wait, &got) == TP_ACQUIRE_TAKEN) {
         begin_drawing(w, got.image.slot);
         return;

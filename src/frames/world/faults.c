@@ -14,7 +14,10 @@ static const enum tp_world_fault rolled[] = {TP_FAULT_SERVER_CRASH, TP_FAULT_COM
 /* It is away for as long as a start takes. */
 static void come_back(struct world *w, enum tp_world_fault f)
 {
-    push(w, w->now + 20 * MS + (int64_t)dice(w, 130 * MS), EVENT_FAULT, f, 0);
+    int64_t most = f == TP_FAULT_SERVER_CRASH ? w->c->restart_ns : 0;
+    int64_t away =
+        most > 0 ? (int64_t)dice(w, (uint64_t)most) : 20 * MS + (int64_t)dice(w, 130 * MS);
+    push(w, w->now + away, EVENT_FAULT, f, 0);
 }
 
 /* It dies, and its layers with it: what the panel has been given it still shows, until that. */
@@ -27,6 +30,9 @@ static bool crash_server(struct world *w)
     s->dead = dice(w, 2); /* else it ends in order, and takes its words back */
     tp_notes_destroy(s->notes);
     s->notes = NULL;
+    s->ended = s->peer != NULL || s->ended;
+    if (s->peer)
+        push(w, w->now + HOP_NS + (int64_t)dice(w, NOTICE_NS), EVENT_CLOSED, 0, s->sessions);
     s->peer = NULL;
     s->up = s->ticks = s->dead = false;
     count_uses(w, w->forgotten);
@@ -36,7 +42,6 @@ static bool crash_server(struct world *w)
     tp_scan_publish(&w->scan, serial, TP_SCAN_MAILBOX, true, w->now);
     s->published = 0;
     w->watch = (struct watch){.at = w->now}; /* what is long is counted from here on */
-    push(w, w->now + HOP_NS + (int64_t)dice(w, NOTICE_NS), EVENT_CLOSED, 0, 0);
     come_back(w, TP_FAULT_SERVER_CRASH);
     return true;
 }
@@ -168,7 +173,8 @@ void end_fault(struct world *w, enum tp_world_fault f)
     case TP_FAULT_SERVER_CRASH:
         tell(w, "the server is back");
         start_server(w);
-        connect_screened(w);
+        if (!s->ended) /* else it is connected to yet, and has not noticed */
+            connect_screened(w);
         if (!w->scan.on)
             tp_notes_away(s->notes, 0, true);
         if (s->has_commit) /* the compositor sets its mode anew, with what it has */

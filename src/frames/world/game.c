@@ -181,6 +181,8 @@ static bool acquire(struct world *w)
         acquired(w, f);
         return true;
     }
+    if (!composes(w))
+        look_at_server(w);
     if (tp_acquire_step(&g->acquire, w->now, &g->wait, &g->got) == TP_ACQUIRE_TAKEN) {
         acquired(w, f);
         return true;
@@ -351,9 +353,11 @@ void guest_shown(struct world *w, uint64_t number)
         tp_gate_shown(w->guest.gate, f->id, f->line);
 }
 
-void guest_closed(struct world *w)
+void guest_closed(struct world *w, int32_t session)
 {
     struct server *s = &w->server;
+    if (session != s->sessions)
+        return;
     w->guest.reads_from = w->now;
     for (unsigned i = 0; i < MESSAGES; i++)
         if (s->messages[i].used)
@@ -363,7 +367,18 @@ void guest_closed(struct world *w)
         tp_slots_disconnected(w->screened.slots, quarantine_from(w));
     if (!composes(w))
         tp_gate_untimed(w->guest.gate);
+    if (s->up)
+        connect_screened(w);
     poke_guest(w);
+}
+
+void look_at_server(struct world *w)
+{
+    struct tp_slots *s = w->screened.slots;
+    if (tp_slots_doubtful(s) && w->server.ended)
+        guest_closed(w, w->server.sessions);
+    else if (tp_slots_doubtful(s))
+        tp_slots_assured(s);
 }
 
 void guest_resume(struct world *w)
@@ -382,7 +397,7 @@ void connect_screened(struct world *w)
     if (!g->slots) /* there is no compositor */
         return;
     if (tp_notes_connect(s->notes, capabilities, w, &s->peer) < 0 ||
-        tp_board_look(&s->board, sizeof s->board, &g->view) < 0) {
+        tp_board_look(s->board, sizeof *s->board, &g->view) < 0) {
         broken(w, "the ICD cannot connect");
         return;
     }

@@ -16,6 +16,7 @@
 #define JOBS 16u
 #define OWN_MOST 5u /* images of a compositor */
 #define OWN_SETS 4u /* of compositors, one after the other */
+#define BOARDS 4u
 #define START_NS INT64_C(1000000000)
 #define HOP_NS 5000 /* from one process to another */
 
@@ -173,12 +174,14 @@ struct screened {
 struct server {
     struct tp_notes *notes;
     struct tp_notes_peer *peer;
-    struct tp_board board;
+    struct tp_board boards[BOARDS], *board; /* of servers, one after the other; this one's */
     uint64_t serial, used_sequence, sequence;
     uint64_t first;             /* serial of this one */
     bool has_commit, up, ticks; /* ticks: it has seen a refresh since */
     unsigned published;         /* in this refresh */
-    bool dead;                  /* writes nothing any more */
+    unsigned boards_used;
+    bool dead;  /* writes nothing any more */
+    bool ended; /* one has, and the guest is connected to it yet */
     uint64_t commit;
     struct message messages[MESSAGES];
     unsigned n;          /* of them */
@@ -293,10 +296,12 @@ void stop_guest(struct world *w);
 void guest_turn(struct world *w, uint64_t turn);
 void guest_message(struct world *w, unsigned which, int32_t session);
 void guest_release(struct world *w, unsigned image, int32_t life);
-/* The server's end is closed; there is a compositor again. */
-void guest_closed(struct world *w);
+/* That connection's other end is closed; there is a compositor again. */
+void guest_closed(struct world *w, int32_t session);
 void guest_resume(struct world *w);
 void guest_shown(struct world *w, uint64_t number);
+/* Before an image is taken: whose words are believed lives, or is noticed to be gone. */
+void look_at_server(struct world *w);
 /* What the panel reads goes to a server that is there. */
 void connect_screened(struct world *w);
 void create_slots(

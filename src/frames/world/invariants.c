@@ -43,7 +43,7 @@ static bool is_steady(const struct tp_world_config *c)
 
 static unsigned late_refreshes(const struct tp_world_config *c)
 {
-    return c->per_mille[TP_FAULT_LATE_FENCE] > 0 ? c->late_refreshes : 0;
+    return c->untold + (c->per_mille[TP_FAULT_LATE_FENCE] > 0 ? c->late_refreshes : 0);
 }
 
 /* ⌈H/T⌉, for how long an image is away from its instant of the grid. */
@@ -147,6 +147,19 @@ static bool is_excused(const struct world *w)
         (g->frame > 0 && last->commit > w->now);
 }
 
+/* By how much a quarantine may be longer than the panel's way: by how late that was, as far as a
+ * game can tell. With other faults that may be anything below what is silence. */
+static int64_t most_learnt(const struct tp_world_config *c, int64_t refresh_ns)
+{
+    bool dies = c->strike_event > 0, others = false;
+    for (unsigned i = 0; i < TP_FAULTS; i++) {
+        bool death = i == TP_FAULT_SERVER_CRASH || i == TP_FAULT_COMPOSITOR_CRASH;
+        dies |= death && c->per_mille[i] > 0;
+        others |= !death && i != TP_FAULT_LATE_FENCE && c->per_mille[i] > 0;
+    }
+    return dies ? 3 * refresh_ns + c->callback_ns + (others ? TP_NOTES_SILENCE_NS : 0) : 0;
+}
+
 /* Nobody waits for more than the panel's way once all are there. */
 static void check_hang(struct world *w)
 {
@@ -167,6 +180,7 @@ static void check_hang(struct world *w)
         most += 2 * w->slowest_ns + tp_world_lead(c);
     if (c->per_mille[TP_FAULT_SILENT_FENCE] > 0) /* and then a blank goes that way */
         most += TP_NOTES_SILENCE_NS + way;
+    most += most_learnt(c, w->slowest_ns);
     if (c->no_board) /* a note is lost: one bounded wait */
         most += max_ns(TP_SLOTS_INCIDENT_NS, way);
     if (h->waited > most)

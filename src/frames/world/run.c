@@ -39,7 +39,7 @@ static int64_t picture_ns(const struct tp_world_config *c)
 {
     int64_t period = period_of(c->slowest_mhz > 0 ? c->slowest_mhz : c->refresh_mhz);
     unsigned late = c->per_mille[TP_FAULT_LATE_FENCE] > 0 ? c->late_refreshes : 0;
-    return (int64_t)(c->pipeline + 2 + late) * period + c->callback_ns;
+    return (int64_t)(c->pipeline + c->untold + 2 + late) * period + c->callback_ns;
 }
 
 int64_t tp_world_lead(const struct tp_world_config *c)
@@ -62,7 +62,8 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
             return refuse(e, "a frame costs 0 to 10 s");
     if (c->refresh_mhz < 1000 || c->refresh_mhz > 1000000 || c->slowest_mhz > c->refresh_mhz)
         return refuse(e, "a refresh is 1 to 1000 Hz, and a range goes from low to high");
-    if (c->images < 2 || c->images > TP_SLOTS_MAX || c->pipeline > 2 || c->run_ahead > 3)
+    if (c->images < 2 || c->images > TP_SLOTS_MAX || c->pipeline + c->untold > 2 ||
+        c->run_ahead > 3)
         return refuse(e, "there are 2 to 64 images, a pipeline of 0 to 2, a run-ahead of 0 to 3");
     if (c->lead_ns < 0 || c->lead_ns >= period_of(c->refresh_mhz) || c->compositor_ns < 0 ||
         c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
@@ -72,10 +73,6 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
         return refuse(e,
             "the panel says later than 1 s after a picture was replaced that it is over, which the "
             "server takes for never: faster refreshes, a shorter --callback, fewer late ones");
-    if (c->per_mille[TP_FAULT_SERVER_CRASH] > 0 && c->refresh_mhz < 50000)
-        return refuse(e,
-            "with server-crash the panel has 50 Hz or more: a server that is back within the "
-            "refresh in which it died queues one picture more than a quarantine lasts for");
     if (c->compose_ns < 0 || c->compose_ns > INT64_C(1000000000) ||
         (c->own_images != 0 && (c->own_images < 2 || c->own_images > OWN_MOST)))
         return refuse(e, "a compositor composes for up to a second, into 2 to 5 images");
@@ -273,7 +270,7 @@ static void happen(struct world *w, const struct event *e)
         server_timer(w);
         break;
     case EVENT_CLOSED:
-        guest_closed(w);
+        guest_closed(w, e->b);
         break;
     case EVENT_STRIKE:
         begin_fault(w, (enum tp_world_fault)e->a);

@@ -75,7 +75,7 @@ static void on_board(void *data, void *peer, unsigned index, uint64_t word)
     (void)peer;
     if (w->server.dead)
         return;
-    tp_board_store(&w->server.board, index, as_guest_reads(w, index, word));
+    tp_board_store(w->server.board, index, as_guest_reads(w, index, word));
     poke_guest(w);
 }
 
@@ -170,7 +170,9 @@ static void apply(struct world *w, uint64_t frame)
         tell(w, "frame %llu, image %u, goes to the panel", (unsigned long long)(frame - 1),
             f->drawn);
     }
-    enum tp_scan_kind kind = frame > 0 && !w->c->mailbox ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
+    /* A server's layers are its own: what the one before left in the queue holds nothing up. */
+    bool queues = frame > 0 && !w->c->mailbox && serial != s->first;
+    enum tp_scan_kind kind = queues ? TP_SCAN_FIFO : TP_SCAN_MAILBOX;
     bool late = has_bug(w, TP_BUG_NOTE_AFTER_FLIP);
     if (!late)
         tp_notes_before_apply(s->notes, 0, serial, &layer, 1, w->now);
@@ -284,6 +286,7 @@ void end_messages(struct world *w)
         s->messages[i].used = false;
     }
     s->n = 0;
+    s->ended = false;
     s->sessions++;
 }
 
@@ -296,8 +299,10 @@ void start_server(struct world *w)
         .close_memory = on_close_memory,
         .blank = on_blank};
     struct server *s = &w->server;
-    memset(&s->board, 0, sizeof s->board);
-    tp_board_init(&s->board);
+    /* Those of one that was killed stay as they were. */
+    s->board = &s->boards[s->boards_used++ % BOARDS];
+    memset(s->board, 0, sizeof *s->board);
+    tp_board_init(s->board);
     tp_notes_create(&TP_NOTES_LIMITS, &ops, w, &s->notes);
     s->up = true;
     s->first = s->serial + 1;
@@ -543,7 +548,7 @@ void start_screen(struct world *w)
         .slowest_mhz = c->slowest_mhz,
         .active_lines = 1080,
         .blanking_lines = 45};
-    if (tp_scan_init(&w->scan, &m, c->lead_ns, c->pipeline, w->now) < 0)
+    if (tp_scan_init(&w->scan, &m, c->lead_ns, c->pipeline + c->untold, w->now) < 0)
         broken(w, "there is no such screen");
     w->compositor.showing = -1;
     w->server.used_sequence = UINT64_MAX;

@@ -117,6 +117,7 @@ struct tp_world_config {
     bool no_board;             /* the server has none */
     bool early_fences; /* the panel's completions come with the latch of the next picture, before
                           the release */
+    unsigned untold;   /* refreshes that the panel's pipeline is longer than it says */
     bool mailbox;      /* a newer picture takes the place of one that is not shown yet */
     enum tp_world_bug bug;
     /* This one begins after so many events; 0: never. */
@@ -126,6 +127,7 @@ struct tp_world_config {
     uint64_t frames, seed;
     uint32_t per_mille[TP_FAULTS]; /* 0: it does not happen */
     unsigned late_refreshes;       /* of late-fence */
+    int64_t restart_ns; /* a server that died is back before so long; 0: after 20 to 150 ms */
 };
 /* What `simulate` does where nothing is said, but for costs, images and frames. */
 void tp_world_defaults(struct tp_world_config *c);

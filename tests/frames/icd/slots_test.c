@@ -14,6 +14,7 @@
 
 #define MS INT64_C(1000000)
 #define T INT64_C(16666667)
+#define QUARANTINE (5 * T) /* (pipeline + 2) refreshes, and 2 while nothing was seen to go */
 #define FULL (TP_CAP_TIMELINE | TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE)
 #define FENCES 64
 
@@ -718,7 +719,7 @@ static void what_was_on_the_panel_is_quarantined_when_the_server_goes(void **dat
     give_back(0); /* the panel reads it */
     show(1);      /* the compositor has it */
     tp_slots_disconnected(w.s, w.now);
-    int64_t until = w.now + 3 * T;
+    int64_t until = w.now + QUARANTINE;
     w.signalled[1] = true;
     assert_int_equal(state(0), TP_SLOT_QUARANTINED);
     assert_int_equal(state(1), TP_SLOT_HELD);
@@ -733,6 +734,53 @@ static void what_was_on_the_panel_is_quarantined_when_the_server_goes(void **dat
     give_back(1);
     assert_int_equal(state(1), TP_SLOT_QUARANTINED);
     end(1);
+}
+
+/* What is replaced 1 ms after a refresh is due with the second one after it. */
+static void a_quarantine_is_longer_by_what_the_panel_was_late(void **data)
+{
+    (void)data;
+    for (unsigned late = 0; late < 4; late++) {
+        begin(1, FULL, TP_RELEASE_WAIT_CPU);
+        int64_t refresh = w.now;
+        struct tp_timeline_frame t = {
+            .pipeline = 1, .time_ns = refresh, .period_ns = T, .lead_ns = 2 * MS};
+        tp_slots_timeline(w.s, &t);
+        shown(0);
+        replace(0);
+        fence(0, 1);
+        give_back(0);
+        for (unsigned i = 1; i <= 2 + late; i++) {
+            w.now = refresh + i * T - MS; /* the game looks each refresh */
+            assert_int_equal(choose().slot, -1);
+        }
+        w.now += MS + MS / 2;
+        write_word(0, TP_BOARD_FREE);
+        show(0);
+        tp_slots_disconnected(w.s, w.now);
+        int64_t from = w.now;
+        give_back(0);
+        assert_int_equal(choose().wait.until_ns, from + (3 + late) * T);
+        end(1);
+    }
+}
+
+/* Of a slower screen it is heard only when a quarantine has begun. */
+static void a_quarantine_lasts_as_long_as_on_the_slowest_screen(void **data)
+{
+    (void)data;
+    begin(1, FULL, TP_RELEASE_WAIT_CPU);
+    show(0);
+    tp_slots_disconnected(w.s, w.now);
+    int64_t from = w.now;
+    give_back(0);
+    struct tp_timeline_frame t = {.pipeline = 2, .time_ns = from, .period_ns = 3 * T};
+    tp_slots_screen(w.s, &t);
+    assert_int_equal(choose().wait.until_ns, from + 3 * (4 + 2) * T);
+    t = (struct tp_timeline_frame){.pipeline = 0, .time_ns = from, .period_ns = T / 2};
+    tp_slots_screen(w.s, &t);
+    assert_int_equal(choose().wait.until_ns, from + 3 * (4 + 2) * T);
+    end(0);
 }
 
 /* A panel that lets go later than a quarantine is long. The fence says when; no other server can
@@ -754,7 +802,7 @@ static void a_fence_in_hand_outlives_its_server(void **data)
             connect_server(FULL);
             register_slot(0, TP_BOARD_FREE);
         }
-        for (w.now += 3 * T; w.now < end_ns; w.now += 20 * MS) {
+        for (w.now += QUARANTINE; w.now < end_ns; w.now += 20 * MS) {
             struct tp_slots_choice c;
             tp_slots_choose(w.s, end_ns - 1000 * MS, w.now, &c);
             assert_int_equal(c.slot, -1);
@@ -775,7 +823,7 @@ static void a_server_that_comes_back_says_how_things_stand(void **data)
     shown(0);
     show(1);
     tp_slots_disconnected(w.s, w.now);
-    int64_t until = w.now + 3 * T;
+    int64_t until = w.now + QUARANTINE;
     give_back(0);
     connect_server(FULL);
     struct tp_buffer_name name = name_of(0);
@@ -797,7 +845,7 @@ static void a_fenced_answer_waits_for_the_note_with_the_fence(void **data)
     show(0);
     tp_slots_disconnected(w.s, w.now);
     give_back(0);
-    w.now += 3 * T;
+    w.now += QUARANTINE;
     connect_server(FULL);
     register_slot(0, TP_BOARD_FENCED);
     assert_int_equal(choose().slot, -1);
@@ -818,7 +866,7 @@ static void a_free_answer_ends_no_quarantine(void **data)
     begin(1, FULL, TP_RELEASE_WAIT_CPU);
     shown(0);
     tp_slots_disconnected(w.s, w.now);
-    int64_t until = w.now + 3 * T;
+    int64_t until = w.now + QUARANTINE;
     connect_server(FULL);
     register_slot(0, TP_BOARD_FREE);
     give_back(0);
@@ -847,7 +895,7 @@ static void what_came_back_before_anybody_looked_is_quarantined_with_the_server(
     assert_false(tp_slots_doubtful(w.s));
     assert_int_equal(state(0), TP_SLOT_READY);
     assert_int_equal(state(1), TP_SLOT_QUARANTINED);
-    w.now += 3 * T;
+    w.now += QUARANTINE;
     assert_int_equal(state(1), TP_SLOT_READY);
     end(0);
 }
@@ -866,7 +914,7 @@ static void what_the_compositor_has_when_a_server_is_met_is_quarantined(void **d
     give_back(0);
     assert_int_equal(state(0), TP_SLOT_QUARANTINED);
     assert_int_equal(state(1), TP_SLOT_READY);
-    w.now += 3 * T;
+    w.now += QUARANTINE;
     assert_int_equal(state(0), TP_SLOT_READY);
     end(0);
 }
@@ -883,7 +931,7 @@ static void what_came_back_when_none_was_known_is_quarantined_once_one_comes(voi
     tp_slots_disconnected(w.s, w.now);
     assert_int_equal(state(0), TP_SLOT_QUARANTINED);
     assert_int_equal(state(1), TP_SLOT_READY);
-    w.now += 3 * T;
+    w.now += QUARANTINE;
     /* None came after all. */
     tp_slots_alone(w.s, w.now);
     assert_int_equal(state(0), TP_SLOT_READY);
@@ -899,7 +947,7 @@ static void a_compositor_that_goes_gives_back_all_that_it_holds(void **data)
     tp_slots_presented(w.s, 1, w.now);
     tp_slots_compositor_gone(w.s, w.now);
     assert_int_equal(choose().slot, -1); /* its commits may still be on their way */
-    w.now += 3 * T;
+    w.now += QUARANTINE;
     assert_int_equal(choose().slot, 1);
     assert_int_equal(state(0), TP_SLOT_REPLACED); /* the panel still has it */
     end(0);
@@ -1151,6 +1199,8 @@ int main(void)
         cmocka_unit_test(a_refused_registration_leaves_it_to_the_compositor),
         cmocka_unit_test(what_was_presented_before_the_answer_waits_for_the_answer),
         cmocka_unit_test(what_was_on_the_panel_is_quarantined_when_the_server_goes),
+        cmocka_unit_test(a_quarantine_is_longer_by_what_the_panel_was_late),
+        cmocka_unit_test(a_quarantine_lasts_as_long_as_on_the_slowest_screen),
         cmocka_unit_test(a_fence_in_hand_outlives_its_server),
         cmocka_unit_test(a_server_that_comes_back_says_how_things_stand),
         cmocka_unit_test(a_fenced_answer_waits_for_the_note_with_the_fence),

@@ -373,6 +373,61 @@ static void nothing_tears_where_fences_are_late_and_servers_die(void **data)
     }
 }
 
+/* A server that is back at once, within the refresh in which it died, or later; at rates at which a
+ * refresh is longer than a start, and at those that go over. */
+static void nothing_tears_however_soon_a_server_is_back(void **data)
+{
+    (void)data;
+    static const struct {
+        uint32_t refresh_mhz, slowest_mhz;
+    } modes[] = {{24000}, {30000}, {60000}, {120000, 48000}, {5000}};
+    static const int64_t away[] = {1, 1 * MS, 30 * MS, 100 * MS, 0};
+    static const struct tp_world_cost costs[] = {{0, 0}, {3 * MS, 5 * MS}};
+    for (unsigned i = 0; i < 5 * 5 * 12; i++) {
+        struct tp_world_config c = config(&costs[i % 2], 300);
+        c.seed = i;
+        c.refresh_mhz = modes[i % 5].refresh_mhz;
+        c.slowest_mhz = modes[i % 5].slowest_mhz;
+        c.restart_ns = away[i / 5 % 5];
+        c.pipeline = i / 25 % 3;
+        c.lead_ns = i / 75 % 2 ? 8 * MS : 1650000;
+        c.lead_ns = c.refresh_mhz < 60000 && i / 75 % 2 ? 30 * MS : c.lead_ns;
+        c.images = i / 150 % 2 ? 20 : 3; /* many that wait for the panel; few */
+        c.gate.mode = i / 150 % 2 ? TP_GATE_OFF : TP_GATE_VSYNC;
+        c.late_guest = i % 3 == 0;
+        c.per_mille[TP_FAULT_SERVER_CRASH] = 150;
+        go(&c);
+        assert_true(result.injected[TP_FAULT_SERVER_CRASH] > 0);
+        assert_int_equal(result.tears, 0);
+        assert_int_equal(result.slots.unsafe, 0);
+    }
+}
+
+/* Its fences come one or two refreshes later than it says, for so long it reads; of what a killed
+ * server gave it nothing is known but that. */
+static void nothing_tears_on_a_panel_that_reads_longer_than_it_says(void **data)
+{
+    (void)data;
+    static const uint32_t rates[] = {24000, 60000, 90000, 144000};
+    static const struct tp_world_cost costs[] = {{0, 0}, {3 * MS, 5 * MS}};
+    for (unsigned i = 0; i < 4 * 3 * 16; i++) {
+        struct tp_world_config c = config(&costs[i % 2], 600);
+        c.seed = i;
+        c.refresh_mhz = rates[i / 2 % 4];
+        c.untold = i % 3 == 2 ? 2 : 1;
+        c.pipeline = i % 3 == 1;
+        c.images = 2 + i / 12 % 5;
+        c.early_fences = i / 24 % 2;
+        c.late_guest = i / 48 % 2;
+        c.gate.mode = i / 96 % 2 ? TP_GATE_OFF : TP_GATE_VSYNC;
+        c.restart_ns = i / 8 % 2 ? 20 * MS : 0;
+        c.per_mille[TP_FAULT_SERVER_CRASH] = 60;
+        go(&c);
+        assert_true(result.injected[TP_FAULT_SERVER_CRASH] > 0);
+        assert_int_equal(result.tears, 0);
+    }
+}
+
 /* With fences that come before the release the GPU can wait for them, and the CPU works meanwhile:
  * three images are enough where the CPU would need four. */
 static void a_gpu_that_waits_needs_fewer_images(void **data)
@@ -858,6 +913,8 @@ int main(void)
         cmocka_unit_test(a_variable_screen_that_was_off_goes_on),
         cmocka_unit_test(nothing_tears_whatever_goes_wrong),
         cmocka_unit_test(nothing_tears_where_fences_are_late_and_servers_die),
+        cmocka_unit_test(nothing_tears_however_soon_a_server_is_back),
+        cmocka_unit_test(nothing_tears_on_a_panel_that_reads_longer_than_it_says),
         cmocka_unit_test(a_gpu_that_waits_needs_fewer_images),
         cmocka_unit_test(without_a_board_notes_are_enough),
         cmocka_unit_test(a_lost_note_costs_nothing_with_a_board),
