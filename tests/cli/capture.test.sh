@@ -14,7 +14,7 @@ unset TURNPIKE_SOCKET
 started=()
 clean_up() {
     ((${#started[@]} == 0)) || kill -KILL "${started[@]}" 2>/dev/null
-    wait
+    ((${#started[@]} == 0)) || wait "${started[@]}" 2>/dev/null
 }
 trap clean_up EXIT
 
