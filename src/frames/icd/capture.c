@@ -275,11 +275,8 @@ static void *run(void *data)
         return NULL;
     }
     memset(w.told, 0xff, sizeof w.told);
-    w.follow = tp_follow_create(&(struct tp_join_sink){.guest = on_guest,
-        .frame = on_frame,
-        .setting = on_setting,
-        .lost = on_lost,
-        .data = &w});
+    w.follow = tp_follow_create(&(struct tp_join_sink){
+        .guest = on_guest, .frame = on_frame, .setting = on_setting, .lost = on_lost, .data = &w});
     tp_recorder_setting(w.to, 0, "made-by", "turnpike %s driver", TP_VERSION);
     tp_recorder_setting(w.to, 0, TP_SETTING_WATCHED, "off");
     while (turn(&w))

@@ -301,8 +301,8 @@ void tp_icd_census_committed(
         tell_slot(c, image, now_ns);
 }
 
-void tp_icd_census_shown(struct tp_icd_census *c, uint64_t serial, int64_t time_ns,
-    uint64_t sequence, int64_t later_ns)
+void tp_icd_census_shown(
+    struct tp_icd_census *c, uint64_t serial, int64_t time_ns, uint64_t sequence, int64_t later_ns)
 {
     struct way *w = way_of_serial(c, serial);
 

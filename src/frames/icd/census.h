@@ -45,8 +45,8 @@ void tp_icd_census_ready(struct tp_icd_census *c, uint64_t serial, int64_t ready
 void tp_icd_census_committed(
     struct tp_icd_census *c, unsigned image, uint64_t serial, int64_t now_ns);
 /* As the window system says. later_ns: its first line comes so long after that. */
-void tp_icd_census_shown(struct tp_icd_census *c, uint64_t serial, int64_t time_ns,
-    uint64_t sequence, int64_t later_ns);
+void tp_icd_census_shown(
+    struct tp_icd_census *c, uint64_t serial, int64_t time_ns, uint64_t sequence, int64_t later_ns);
 void tp_icd_census_dropped(struct tp_icd_census *c, uint64_t serial);
 /* The window system has given the image back. */
 void tp_icd_census_released(struct tp_icd_census *c, unsigned image, int64_t now_ns);

@@ -25,7 +25,7 @@ static const struct tp_board_view *board_of(const struct tp_scanout *c)
     return c->board.n_words ? &c->board : NULL;
 }
 
-/* Whose swapchains take nobody's word tells of images and frames, and hears when those are shown. */
+/* Whose swapchains take nobody's word tells of images and frames, and hears of refreshes. */
 static uint64_t our_capabilities(void)
 {
     const uint64_t heard = TP_CAP_BOARD | TP_CAP_RELEASE_FENCE | TP_CAP_STATE | TP_CAP_CONTROL;

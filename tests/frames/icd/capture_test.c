@@ -1,6 +1,7 @@
 /*
- * TURNPIKE_CAPTURE: what the driver writes by itself, read as `report` reads it. The guests are this
- * program, started anew: the variable is looked at once in a process.
+ * TURNPIKE_CAPTURE: what the driver writes by itself, read as `report` reads it. The guests are
+ * this program, started anew: the variable is looked at once in a process.
+ *
  *   capture_test PLACE
  *   capture_test PLACE guest SWAPCHAINS FRAMES ENDS    ENDS: exit, or wait: for a signal
  */
@@ -369,6 +370,7 @@ int main(int argc, char **argv)
     where = argv[1];
     if (argc == 6)
         return guest((unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]), argv[5]);
-    return strcmp(where, "headless") == 0 ? cmocka_run_group_tests_name(where, once, begin, end)
-                                          : cmocka_run_group_tests_name(where, everywhere, begin, end);
+    return strcmp(where, "headless") == 0
+        ? cmocka_run_group_tests_name(where, once, begin, end)
+        : cmocka_run_group_tests_name(where, everywhere, begin, end);
 }

@@ -153,8 +153,8 @@ static void check_order(const int64_t *instants, unsigned n)
 static void check_frame(const struct tp_ring_frame *f, uint32_t images, int64_t from, int64_t to)
 {
     const struct tp_frame_record *r = &f->record;
-    const int64_t guest[] = {from, r->asked_ns, r->gate_ns, r->acquired_ns, r->presented_ns,
-        r->returned_ns, to};
+    const int64_t guest[] = {
+        from, r->asked_ns, r->gate_ns, r->acquired_ns, r->presented_ns, r->returned_ns, to};
     const int64_t picture[] = {
         r->presented_ns, r->ready_ns, r->committed_ns, r->released_ns, r->told_ns};
     const int64_t shown[] = {r->committed_ns, r->line_ns};
@@ -167,8 +167,8 @@ static void check_frame(const struct tp_ring_frame *f, uint32_t images, int64_t 
     check_order(picture, sizeof picture / sizeof *picture);
     check_order(shown, sizeof shown / sizeof *shown);
     assert_true(r->slot_wait_ns >= 0 && r->release_wait_ns >= 0 && r->gate_wait_ns >= 0);
-    assert_true(r->slot_wait_ns + r->release_wait_ns + r->gate_wait_ns <=
-        r->acquired_ns - r->asked_ns);
+    assert_true(
+        r->slot_wait_ns + r->release_wait_ns + r->gate_wait_ns <= r->acquired_ns - r->asked_ns);
     assert_true(r->cpu_ns <= r->cpu_to_ns);
     assert_int_equal(r->late, r->booked_ns != TP_NEVER && r->ready_ns > r->booked_ns);
     assert_int_equal(f->fed_back, r->line_ns != TP_NEVER);
