@@ -128,16 +128,21 @@ are 'nothing of ours is an error of its own' nothing-here
 check 'and says how to record a log' json_holds '.findings[0].fix | contains("adb logcat -b all")' said
 
 # --- captures: what was planted is named ---
-simulated() { # findings, simulate's arguments…
-    "$TURNPIKE" simulate --capture run.cap "${@:2}" >/dev/null
+simulated() { # simulate's arguments…
+    "$TURNPIKE" simulate --capture run.cap "$@" >/dev/null
     doctor 0 --json - run.cap
-    are "a capture of simulate ${*:2}" "$1"
 }
-simulated ''
-check 'a healthy run is called so' json_holds '.verdict | startswith("Healthy")' said
-simulated 'late-fences' --faults late-fence:20 --frames 3000
-simulated 'notes-lost' --faults lost-note:20 --frames 3000
-simulated 'cap-beats' --gate cap --cap 45 --frames 1200
+planted() { # finding, simulate's arguments…
+    simulated "${@:2}"
+    check "a capture of simulate ${*:2}: $1" json_holds "[.findings[].id] | index(\"$1\") != null" said
+    check "and its severity is no note" json_holds ".findings[] | select(.id == \"$1\") | .severity != \"note\"" said
+}
+simulated --frames 600
+check 'a capture of a healthy run has notes at most' json_holds 'all(.findings[]; .severity == "note")' said
+check 'and is called so' json_holds '.verdict | startswith("Healthy")' said
+planted late-fences --faults late-fence:20 --frames 3000
+planted notes-lost --faults lost-note:20 --frames 3000
+planted cap-beats --gate cap --cap 45 --frames 1200
 head -c 5000 run.cap >cut.cap
 doctor 0 cut.cap
 check 'a capture that is cut off: it is told' grep -q 'cut off or damaged' err
