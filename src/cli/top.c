@@ -330,7 +330,8 @@ const struct tp_command tp_command_top = {
         "                 no terminal\n"
         "  --seconds N    how long to watch for --once and --json; else the end after so long\n"
         "  --json F       the same in numbers, instead; - is standard output\n"
-        "\nKeys: Tab and arrows choose a guest; c C the cap (or a number and Enter), g the gate, "
+        "\nKeys: Tab and arrows choose a guest or a screen; c C the cap (or a number and Enter), g "
+        "the gate, "
         "r R the\nrefresh, for all guests; p pause, ? help, q quit.\n"
         "\nExit status: 1 the server went or does not answer, 2 wrong usage or no server, 3 the\n"
         "terminal cannot place a cursor; SIGINT and SIGTERM end it with 130 and 143.\n",

@@ -61,18 +61,24 @@ static void name_rate(const struct tp_top_screen *s, char *to, size_t n)
         snprintf(to, n, "%.2f Hz", s->refresh_mhz / 1000.0);
 }
 
-static unsigned draw_screen(struct area a, const struct tp_top_screen *s)
+/* Of several the first alone has records: what was seen on the others nobody knows. */
+static unsigned draw_screen(
+    struct area a, const struct tp_top_screen *s, unsigned place, unsigned of)
 {
-    struct field f[6];
+    struct field f[7];
     unsigned n = 0;
     char rate[40];
+    if (of > 1)
+        tp_field_set(&f[n++], "", TP_INK_BOLD, "%u of %u", place + 1, of);
     name_rate(s, rate, sizeof rate);
     if (s->width_px > 0)
         tp_field_set(&f[n++], "", TP_INK_PLAIN, "%ux%u", s->width_px, s->height_px);
     else
         tp_field_set(&f[n++], "", TP_INK_PLAIN, "no mode set");
     tp_field_set(&f[n++], "", TP_INK_BOLD, "%s", rate);
-    if (s->watched)
+    if (place > 0)
+        tp_field_set(&f[n++], "tears", TP_INK_DIM, "unheard");
+    else if (s->watched)
         tp_field_set(&f[n++], "tears", s->tears > 0 ? TP_INK_BAD | TP_INK_BOLD : TP_INK_BOLD,
             "%llu", (unsigned long long)s->tears);
     else
@@ -268,15 +274,15 @@ static void draw_help(struct area a)
     static const struct {
         const char *key, *text;
     } lines[] = {
-        {"Tab, arrows", "choose a guest"},
+        {"Tab, Up, Down", "choose a guest"},
+        {"Left, Right", "choose a screen, where there are several"},
         {"c  C", "the next cap, the one before: off, 30, 40, 45, 60, 72, 90, 120"},
         {"4 5 Enter", "a cap of 45; 0: none; with r in Enter's place: a refresh of 45 Hz"},
         {"g", "the next gate: off, vsync, cap (where there is one), latency"},
-        {"r  R", "the next refresh, the one before; the server takes the nearest it has"},
+        {"r  R", "the next refresh, the one before; the nearest that there is"},
         {"p", "pause: what is shown stays as it is"},
         {"q, Ctrl-C", "the end"},
-        {"",
-            "Cap, gate and refresh change for all guests of the server, from their next frame on."},
+        {"", "Cap, gate and refresh change for all guests, from their next frame on."},
         {"", ""},
         {"frames",
             "one column a frame, as high as the refreshes it stayed; yellow: late, red: torn"},
@@ -287,10 +293,10 @@ static void draw_help(struct area a)
         {"slots",
             "R ready, A acquired by the game, Q queued, H held by compositor or panel, P "
             "replaced and F fenced: the panel is still to let go, X quarantine"},
-        {"the table", "time-outs, unsafe and lost are so far; all else is of the last seconds"},
+        {"the table", "time-outs, unsafe, lost: so far; all else: the last seconds"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines && a.h > 0; i++) {
-        unsigned at = *lines[i].key ? 13 : 0, n = 1;
+        unsigned at = *lines[i].key ? 15 : 0, n = 1;
         tp_canvas_put(a.c, a.x, a.y, a.w, TP_INK_BOLD, lines[i].key);
         if (a.w > at + 8)
             n = tp_canvas_wrap(a.c, a.x + at, a.y, a.w - at, a.h, TP_INK_PLAIN, lines[i].text);
@@ -375,8 +381,9 @@ void tp_top_draw(struct tp_canvas *c, const struct tp_top_snapshot *s, const str
         draw_help(a);
         return;
     }
-    if (s->n_screens > 0 && a.h >= 6)
-        draw_screen(cut_top(&a, 1), &s->screens[0]);
+    const struct tp_top_screen *screen = tp_top_chosen_screen(ui, s);
+    if (screen && a.h >= 6)
+        draw_screen(cut_top(&a, 1), screen, (unsigned)(screen - s->screens), s->n_screens);
     draw_guests(&a, s, g);
     if (a.h > 4)
         draw_rule(cut_top(&a, 1), g);

@@ -39,7 +39,7 @@ struct guest {
     bool has_counts;
     bool changed;          /* cap or gate, since the last update */
     int64_t since_ns;      /* when they last did: figures begin anew; TP_NEVER: never */
-    int64_t seen_ns; /* by the first update; TP_NEVER: not yet */
+    int64_t seen_ns;       /* by the first update; TP_NEVER: not yet */
     uint32_t last_cap_mhz; /* of a frame */
     struct count_sample samples[COUNT_SAMPLES]; /* the newest last */
     unsigned n_samples;

@@ -41,6 +41,23 @@ const struct tp_top_guest *tp_top_chosen(
     return s->n_guests > 0 ? s->guests[place_of(ui, s)] : NULL;
 }
 
+const struct tp_top_screen *tp_top_chosen_screen(
+    const struct tp_top_ui *ui, const struct tp_top_snapshot *s)
+{
+    if (s->n_screens == 0)
+        return NULL;
+    return &s->screens[ui->screen < s->n_screens ? ui->screen : 0];
+}
+
+static enum tp_top_action choose_screen(
+    struct tp_top_ui *ui, const struct tp_top_snapshot *s, unsigned steps)
+{
+    if (s->n_screens < 2)
+        return TP_TOP_NOTHING;
+    ui->screen = (ui->screen + steps) % s->n_screens;
+    return TP_TOP_DRAW;
+}
+
 static enum tp_top_action choose(
     struct tp_top_ui *ui, const struct tp_top_snapshot *s, unsigned steps)
 {
@@ -60,8 +77,9 @@ static int64_t current(
     const struct tp_top_guest *g = tp_top_chosen(ui, s);
     if (ui->asked.setting == setting)
         return ui->asked.value;
+    const struct tp_top_screen *screen = tp_top_chosen_screen(ui, s);
     if (setting == TP_SETTING_REFRESH)
-        return s->n_screens > 0 ? s->screens[0].refresh_mhz : 0;
+        return screen ? screen->refresh_mhz : 0;
     if (!g || !g->has_gauges)
         return setting == TP_SETTING_GATE ? TP_GATE_VSYNC : 0;
     return setting == TP_SETTING_GATE ? (int64_t)g->gate : g->cap_mhz;
@@ -93,13 +111,14 @@ static void name_change(const struct tp_setting_frame *f, char *to, size_t n)
 static enum tp_top_action ask(struct tp_top_ui *ui, const struct tp_top_snapshot *s,
     enum tp_setting setting, int64_t value, struct tp_setting_frame *set)
 {
+    const struct tp_top_screen *screen = tp_top_chosen_screen(ui, s);
     ui->n_entry = 0;
     if (ui->link != TP_TOP_LIVE) {
         say(ui, s->now_ns, true, "There is no server to ask.");
         return TP_TOP_DRAW;
     }
     *set = ui->asked = (struct tp_setting_frame){.setting = setting,
-        .output = setting == TP_SETTING_REFRESH && s->n_screens > 0 ? s->screens[0].id : 0,
+        .output = setting == TP_SETTING_REFRESH && screen ? screen->id : 0,
         .value = value};
     ui->asked_ns = s->now_ns;
     return TP_TOP_SET;
@@ -211,12 +230,14 @@ enum tp_top_action tp_top_key(struct tp_top_ui *ui, const struct tp_top_snapshot
         return action;
     switch (key) {
     case TP_KEY_DOWN:
-    case TP_KEY_RIGHT:
     case '\t':
         return choose(ui, s, 1);
     case TP_KEY_UP:
-    case TP_KEY_LEFT:
         return choose(ui, s, s->n_guests - 1);
+    case TP_KEY_RIGHT:
+        return choose_screen(ui, s, 1);
+    case TP_KEY_LEFT:
+        return choose_screen(ui, s, s->n_screens - 1);
     case 'p':
     case ' ':
         ui->paused = !ui->paused;
@@ -264,10 +285,11 @@ void tp_top_passed(struct tp_top_ui *ui, const struct tp_top_snapshot *s)
             ui->asked.setting = 0;
         } else if (s->now_ns - ui->asked_ns > PATIENCE_NS) {
             const struct tp_top_guest *g = tp_top_chosen(ui, s);
+            const struct tp_top_screen *screen = tp_top_chosen_screen(ui, s);
             if (ui->asked.setting == TP_SETTING_REFRESH)
                 say(ui, s->now_ns, ui->asked.value != 0,
                     "%s was asked for; the screen stays at %.6g Hz.", change,
-                    s->n_screens > 0 ? s->screens[0].refresh_mhz / 1000.0 : 0);
+                    screen ? screen->refresh_mhz / 1000.0 : 0);
             else if (g && g->has_gauges)
                 say(ui, s->now_ns, true, "%s was asked for, and this guest has not taken it.",
                     change);

@@ -32,7 +32,8 @@ struct tp_top_ui {
     pid_t server;       /* 0: not known */
     bool once;          /* a single picture: there are no keys */
 
-    unsigned guest; /* that is looked at, where it is there */
+    unsigned screen; /* that is looked at: its place in the snapshot, where it is there */
+    unsigned guest;  /* the same, by its number */
     bool has_guest;
     bool paused, help;
     char entry[8]; /* a number that is being typed */
@@ -55,6 +56,9 @@ void tp_top_answered(struct tp_top_ui *ui, int result, int64_t now_ns);
 /* Time has passed: what was asked is so now, or a message is old. */
 void tp_top_passed(struct tp_top_ui *ui, const struct tp_top_snapshot *s);
 
+/* The screen that is looked at, or the first. NULL: there is none. */
+const struct tp_top_screen *tp_top_chosen_screen(
+    const struct tp_top_ui *ui, const struct tp_top_snapshot *s);
 /* The guest that is looked at: the chosen one, else the first. NULL: there is none. */
 const struct tp_top_guest *tp_top_chosen(
     const struct tp_top_ui *ui, const struct tp_top_snapshot *s);

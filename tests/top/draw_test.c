@@ -140,6 +140,13 @@ static void screens_of_other_kinds_are_told(void **state)
     shows("48-60 Hz");
     m.s.screens[0].refresh_mhz = 0;
     shows("   off   ");
+    m.s.screens[0].width_px = 0;
+    shows("no mode set");
+    m.s.n_screens = 2;
+    m.s.screens[1] = (struct tp_top_screen){.id = 1, .width_px = 800, .height_px = 600};
+    m.ui.screen = 1;
+    shows("2 of 2   800x600");
+    shows("tears unheard");
 }
 
 static void what_is_typed_and_said_stands_on_the_last_line(void **state)

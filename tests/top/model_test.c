@@ -413,8 +413,9 @@ static void numbers_of_any_size_do_no_harm(void **state)
         tp_top_screen_gauges(model, i, "", gauges);
     }
     for (unsigned i = 0; i < 20000; i++) {
-        struct tp_frame_record f = frame(i % 3, i, instants[i % 5]);
+        struct tp_frame_record f = frame(i % 3, i, 0);
         struct tp_refresh_record r = {.from_ns = instants[i / 3 % 4], .torn_ns = TP_NEVER};
+        f.line_ns = instants[i % 5];
         f.begin_ns = instants[i / 5 % 5];
         f.acquired_ns = instants[i / 25 % 5];
         f.asked_ns = instants[i / 125 % 5];

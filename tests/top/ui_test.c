@@ -46,7 +46,7 @@ static void passed(int64_t seconds)
     tp_top_passed(&m.ui, &m.s);
 }
 
-static void tab_and_arrows_go_round_the_guests(void **state)
+static void tab_up_and_down_go_round_the_guests(void **state)
 {
     (void)state;
     assert_ptr_equal(tp_top_chosen(&m.ui, &m.s), &m.guests[0]);
@@ -61,6 +61,24 @@ static void tab_and_arrows_go_round_the_guests(void **state)
     m.s.n_guests = 0;
     assert_null(tp_top_chosen(&m.ui, &m.s));
     assert_int_equal(press(TP_KEY_UP), TP_TOP_NOTHING);
+}
+
+static void left_and_right_go_round_the_screens(void **state)
+{
+    (void)state;
+    assert_int_equal(press(TP_KEY_RIGHT), TP_TOP_NOTHING);
+    m.s.n_screens = 2;
+    m.s.screens[1] = (struct tp_top_screen){.id = 1, .refresh_mhz = 90000};
+    press(TP_KEY_RIGHT);
+    assert_ptr_equal(tp_top_chosen_screen(&m.ui, &m.s), &m.s.screens[1]);
+    press('r'); /* of that screen */
+    assert_asked(TP_SETTING_REFRESH, 120000);
+    assert_int_equal(set.output, 1);
+    press(TP_KEY_LEFT);
+    assert_ptr_equal(tp_top_chosen_screen(&m.ui, &m.s), &m.s.screens[0]);
+    press(TP_KEY_LEFT);
+    m.s.n_screens = 1; /* it was plugged out */
+    assert_ptr_equal(tp_top_chosen_screen(&m.ui, &m.s), &m.s.screens[0]);
 }
 
 static void c_goes_up_the_caps_and_round(void **state)
@@ -200,7 +218,8 @@ static void other_keys(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(tab_and_arrows_go_round_the_guests, begin),
+        cmocka_unit_test_setup(tab_up_and_down_go_round_the_guests, begin),
+        cmocka_unit_test_setup(left_and_right_go_round_the_screens, begin),
         cmocka_unit_test_setup(c_goes_up_the_caps_and_round, begin),
         cmocka_unit_test_setup(a_number_is_a_cap_or_a_refresh, begin),
         cmocka_unit_test_setup(a_number_that_is_none_is_refused, begin),
