@@ -230,7 +230,6 @@ void tp_doctor_line(struct tp_doctor *d, const struct tp_line *line)
     struct tp_log_line l;
     int last = -1;
 
-    d->lines++;
     bool some = line->len > 0 && tp_words_find(d->rules->words, line->text, line->len, &found);
     /* A header of the format long has its message behind it. */
     bool header = line->len > 0 && (*line->text == '[' || *line->text == '\033');

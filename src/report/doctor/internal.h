@@ -40,7 +40,6 @@ struct tp_doctor {
     unsigned n_processes, cap_processes;
     uint16_t *bucket;
     struct tp_rule_set seen; /* in any process */
-    uint64_t lines;
 };
 
 /* At most so many bytes of a text that may hold anything, printable. The caller frees it. */

@@ -70,8 +70,6 @@ static int begin_rule(struct reading *r, const char *id)
         &rule->group, &rule->title, &rule->text, &rule->fix, &rule->matters, &rule->source};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         *texts[i] = tp_strdup("");
-    if (strlen(id) > rules->longest_id)
-        rules->longest_id = strlen(id);
     return 0;
 }
 

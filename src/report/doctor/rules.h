@@ -93,7 +93,6 @@ struct tp_rules {
         uint16_t rule, pattern;
     } keys[TP_WORDS_MOST]; /* whose the words are */
     unsigned n_keys;
-    size_t longest_id;
 };
 
 extern const char *const tp_doctor_severities[]; /* "fact", "note", … */
