@@ -90,7 +90,7 @@ static bool composition_holds(const struct tp_world_config *c)
 }
 
 /* And frames are ready for its latch of the refresh in which they start. Else the gate, which has
- * nothing but feedback and assumes a pipeline of 1, leaves a refresh or two out to learn more. */
+ * nothing but feedback and assumes a pipeline of 1, leaves a few refreshes out to learn more. */
 static bool composition_fits(const struct tp_world_config *c)
 {
     int64_t period = period_of(c->refresh_mhz);
