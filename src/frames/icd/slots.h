@@ -92,8 +92,8 @@ void tp_slots_connected(
  * back in doubt, is in quarantine, and so is what the compositor gives back until there is a server
  * again. From none: one is coming. That is (pipeline + 2) of the slowest refreshes that any screen
  * was told to have, or of 60 Hz, and as many more as the panel was seen to let go later than it
- * should (two, until it was seen to let go of anything; not without a board). The panel's fences in
- * hand are waited for besides, for a second at most. */
+ * should, four at most (two, until it was seen to let go of anything, and without a board). The
+ * panel's fences in hand are waited for besides, for a second at most. */
 void tp_slots_disconnected(struct tp_slots *s, int64_t now_ns);
 /* It is not tried any more: as towards no server. */
 void tp_slots_alone(struct tp_slots *s, int64_t now_ns);

@@ -11,6 +11,8 @@
 #define TP_SLOTS_SILENCE_NS INT64_C(1000000000)
 /* Refreshes that a panel may be late by until it was seen to let go. */
 #define TP_SLOTS_UNSEEN 2u
+/* Later than that is no panel's way, but a fault that is over. */
+#define TP_SLOTS_LATE_MOST 4u
 
 enum tp_slot_place {
     TP_PLACE_IDLE, /* neither guest nor compositor has it */

@@ -79,6 +79,7 @@ void tp_slot_watch_release(
     /* One that was given up was not late; and it may have gone long before anybody looked. */
     if (gone_ns - t->replaced_ns < TP_SLOTS_SILENCE_NS && now_ns - kept_ns <= tp_slots_pass_ns(s)) {
         unsigned late = count_late(s, t->replaced_ns, gone_ns);
+        late = late < TP_SLOTS_LATE_MOST ? late : TP_SLOTS_LATE_MOST;
         if (!s->watched || late > s->late)
             s->late = late;
         s->watched = true;

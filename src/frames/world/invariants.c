@@ -148,16 +148,12 @@ static bool is_excused(const struct world *w)
 }
 
 /* By how much a quarantine may be longer than the panel's way: by how late that was, as far as a
- * game can tell. With other faults that may be anything below what is silence. */
+ * game can tell (slots_internal.h: TP_SLOTS_LATE_MOST). */
 static int64_t most_learnt(const struct tp_world_config *c, int64_t refresh_ns)
 {
-    bool dies = c->strike_event > 0, others = false;
-    for (unsigned i = 0; i < TP_FAULTS; i++) {
-        bool death = i == TP_FAULT_SERVER_CRASH || i == TP_FAULT_COMPOSITOR_CRASH;
-        dies |= death && c->per_mille[i] > 0;
-        others |= !death && i != TP_FAULT_LATE_FENCE && c->per_mille[i] > 0;
-    }
-    return dies ? 3 * refresh_ns + c->callback_ns + (others ? TP_NOTES_SILENCE_NS : 0) : 0;
+    bool dies = c->strike_event > 0 || c->per_mille[TP_FAULT_SERVER_CRASH] > 0 ||
+        c->per_mille[TP_FAULT_COMPOSITOR_CRASH] > 0;
+    return dies ? 4 * refresh_ns : 0;
 }
 
 /* Nobody waits for more than the panel's way once all are there. */
