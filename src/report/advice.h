@@ -49,7 +49,8 @@ struct tp_signs {
     uint32_t work_bins[TP_SIGNS_BINS];
     uint64_t over; /* frames whose work was more than the time from one to the next */
     bool over_now; /* the last one's was */
-    struct tp_sign to_commit, to_latch, to_line; /* ready to commit, to latch; latch to first line */
+    struct tp_sign to_commit, to_latch, to_show; /* ready to commit, to latch, to first line */
+    struct tp_sign to_line;                      /* latch to first line */
     struct tp_sign composing;                    /* commit to the compositor's own picture */
     uint64_t slow_way; /* frames of which both of these take more than a fifth of a refresh */
     struct tp_sign away;                         /* an image: from acquire to its release */

@@ -203,11 +203,12 @@ void tp_signs_frame(
     look_at_wait(s, setup, f);
     look_at_release(s, setup, f);
     look_for_cause(s, setup, f);
-    int64_t way = between(f->ready_ns, f->composed_ns);
+    int64_t way = between(f->ready_ns, f->composed_ns != TP_NEVER ? f->composed_ns : f->committed_ns);
     s->slow_way += way > period_of(setup, f->refresh_mhz) / 5;
     add(&s->to_commit, between(f->ready_ns, f->committed_ns));
     add(&s->composing, between(f->committed_ns, f->composed_ns));
     add(&s->to_latch, between(f->ready_ns, f->latched_ns));
+    add(&s->to_show, between(f->ready_ns, f->line_ns));
     add(&s->to_line, between(f->latched_ns, f->line_ns));
     add(&s->away, between(f->acquired_ns, f->released_ns));
     int64_t told = between(f->line_ns, f->told_ns), gone = between(f->line_ns, f->released_ns);

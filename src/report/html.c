@@ -32,7 +32,7 @@ static void tiles(struct tp_buf *out, const struct report_guest *g)
     tp_buf_adds(out, "<ul class=\"tiles\">\n");
     snprintf(value, sizeof value, "%.2f",
         m->frames > 1 && seconds > 0 ? (double)(m->frames - 1) / seconds : 0);
-    snprintf(more, sizeof more, "%" PRIu64 " frames in %.1f s", m->frames, seconds);
+    snprintf(more, sizeof more, "%" PRIu64 " frames in %.1f\u00a0s", m->frames, seconds);
     tile(out, "Frames a second", false, value, more);
     if (s->has_tears) {
         snprintf(value, sizeof value, "%" PRIu64, m->tears);
@@ -73,12 +73,12 @@ static void findings(struct tp_buf *out, const struct report_guest *g)
     tp_buf_adds(out, "</ul>\n");
 }
 
-static void head(struct tp_buf *out, const struct tp_report *r, const struct report_guest *g)
+static void head(struct tp_buf *out, const struct report_guest *g, bool many)
 {
     static const char *const signs[] = {"✓", "!", "✕"};
     const char *severity = tp_finding_severity(g->verdict.severity);
     tp_buf_adds(out, "<section class=\"head\">\n");
-    if (r->n_guests > 1 || g->name) {
+    if (many || g->name) {
         char *name = report_guest_name(g);
         tp_buf_adds(out, "<p class=\"guest\"><bdi>");
         html_escape(out, name);
@@ -98,9 +98,11 @@ static void head(struct tp_buf *out, const struct tp_report *r, const struct rep
 
 static void heads(struct tp_buf *out, const struct page *p)
 {
-    for (unsigned i = 0; i < p->r->n_guests; i++)
-        head(out, p->r, &p->r->guests[i]);
-    if (p->r->n_guests == 0)
+    const struct report_guest *guests[REPORT_GUESTS];
+    unsigned n = report_shown_guests(p->r, guests);
+    for (unsigned i = 0; i < n; i++)
+        head(out, guests[i], n > 1);
+    if (n == 0)
         tp_buf_adds(out, "<section class=\"head\"><div class=\"verdict warning\"><span class=\"sign\" "
                          "aria-hidden=\"true\">!</span><h1>No frame is in this capture.</h1></div></section>\n");
 }
@@ -181,13 +183,15 @@ static void events(struct tp_buf *out, const struct page *p)
 
 static void details(struct tp_buf *out, const struct page *p)
 {
-    for (unsigned i = 0; i < p->r->n_guests; i++) {
-        const struct report_guest *g = &p->r->guests[i];
+    const struct report_guest *guests[REPORT_GUESTS];
+    unsigned n = report_shown_guests(p->r, guests);
+    for (unsigned i = 0; i < n; i++) {
+        const struct report_guest *g = guests[i];
         if (g->summary.measures.frames == 0)
             continue;
         tp_buf_addf(out, "<section aria-labelledby=\"figures-%u\">\n<h2 id=\"figures-%u\">Figures", g->number,
             g->number);
-        if (p->r->n_guests > 1) {
+        if (n > 1) {
             char *name = report_guest_name(g);
             tp_buf_adds(out, " of <bdi>");
             html_escape(out, name);

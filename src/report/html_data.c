@@ -57,8 +57,8 @@ static json_t *names_json(const struct tp_report *r)
     for (unsigned i = 0; i < r->n_guests; i++) {
         char *name = report_guest_name(&r->guests[i]);
         json_array_append_new(list,
-            json_pack("{s:s, s:i, s:i}", "name", name, "images",
-                (int)r->guests[i].signs.most_image, "number", (int)r->guests[i].number));
+            json_pack("{s:s, s:i, s:b}", "name", name, "images",
+                (int)r->guests[i].signs.most_image, "game", r->guests[i].summary.has_guest));
         free(name);
     }
     return list;

@@ -44,6 +44,18 @@ const struct report_guest *report_main_guest(const struct tp_report *r)
     return NULL;
 }
 
+unsigned report_shown_guests(const struct tp_report *r, const struct report_guest **out)
+{
+    const struct report_guest *first = report_main_guest(r);
+    unsigned n = 0;
+    if (first)
+        out[n++] = first;
+    for (unsigned i = 0; i < r->n_guests; i++)
+        if (&r->guests[i] != first && (!first || r->guests[i].summary.measures.frames > REPORT_FEW))
+            out[n++] = &r->guests[i];
+    return n;
+}
+
 char *report_guest_name(const struct report_guest *g)
 {
     if (g->name && *g->name)
@@ -292,7 +304,9 @@ static void on_setting(void *data, int64_t at_ns, const char *name, const char *
     while (i < r->n_settings && strcmp(r->settings[i].name, visible) != 0)
         i++;
     free(visible);
-    bool changed = i < r->n_settings && at_ns != 0;
+    char *now = html_visible(value);
+    bool changed = i < r->n_settings && at_ns != 0 && strcmp(r->settings[i].value, now) != 0;
+    free(now);
     if (i < REPORT_SETTINGS)
         set(&r->settings[i], at_ns, name, value);
     else
@@ -319,6 +333,17 @@ static void on_count(void *data, const char *name, uint64_t value)
 
 /* --- all of it --- */
 
+/* Of the screen's own frames nobody expects a game's side, where games are recorded beside it. */
+static void drop_finding(struct report_guest *g, const char *id)
+{
+    for (unsigned i = 0; i < g->n_findings; i++)
+        if (strcmp(g->findings[i].id, id) == 0) {
+            g->n_findings--;
+            memmove(&g->findings[i], &g->findings[i + 1], (g->n_findings - i) * sizeof *g->findings);
+            return;
+        }
+}
+
 static void conclude(struct tp_report *r)
 {
     report_events_end(&r->events);
@@ -332,6 +357,8 @@ static void conclude(struct tp_report *r)
         g->signs.longest_stop_ns = r->panel.longest_stop_ns;
         g->signs.rate_changes = r->panel.rate_changes;
         g->n_findings = tp_advise(&g->summary, &r->setup, &g->signs, g->findings);
+        if (g->number == TP_JOIN_SCREEN && r->n_guests > 1)
+            drop_finding(g, "panel-side-only");
         tp_advise_verdict(&g->summary, &r->setup, &g->signs, g->findings, g->n_findings, &g->verdict);
     }
 }

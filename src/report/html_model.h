@@ -7,6 +7,7 @@
 #include "report/html.h"
 
 #define REPORT_GUESTS TP_FIGURES_GUESTS /* more are counted, and not shown */
+#define REPORT_FEW 30u /* frames of a guest that is no more than a window on its way */
 #define REPORT_SETTINGS 64u
 #define REPORT_CHANGES 64u
 #define REPORT_BARS 65u   /* of the histogram; the last: all longer */
@@ -162,6 +163,9 @@ struct tp_report {
 
 /* The guest that has the figures; NULL: it is none of guests. */
 const struct report_guest *report_main_guest(const struct tp_report *r);
+/* The guests that have a verdict, the main one first; not those that showed a few frames and went,
+ * as windows do. out: at least REPORT_GUESTS. Returns how many. */
+unsigned report_shown_guests(const struct tp_report *r, const struct report_guest **out);
 /* "the game's name" or "guest 3", safe to be shown; caller frees. */
 char *report_guest_name(const struct report_guest *g);
 /* In so many words, no HTML; caller frees. */

@@ -38,12 +38,14 @@ static void figures(const struct report_guest *g, struct tp_buf *out)
 
 void tp_report_text(const struct tp_report *r, struct tp_buf *out)
 {
-    if (r->n_guests == 0)
+    const struct report_guest *guests[REPORT_GUESTS];
+    unsigned n = report_shown_guests(r, guests);
+    if (n == 0)
         tp_buf_adds(out, "No frame is in this capture.\n");
-    for (unsigned i = 0; i < r->n_guests; i++) {
-        const struct report_guest *g = &r->guests[i];
+    for (unsigned i = 0; i < n; i++) {
+        const struct report_guest *g = guests[i];
         char *name = report_guest_name(g);
-        if (r->n_guests > 1)
+        if (n > 1)
             tp_buf_addf(out, "%s%s: ", i > 0 ? "\n" : "", name);
         free(name);
         tp_buf_addf(out, "%s\n", g->verdict.text);

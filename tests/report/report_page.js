@@ -66,7 +66,7 @@ async function frames(page) {
 
 async function events(page) {
   await page.open(url('torn.html'));
-  check('a tear is explained at once', /Torn: its image was written for frame \d+ 1\.55 ms after its first line, as the panel read line 104/
+  check('a tear is explained at once', /Torn: its image was written for frame \d+, 1\.55 ms after its first line, as the panel read line 104/
     .test(await frameSays(page)));
   await page.open(url('late.html'));
   const links = await page.ask("[...document.querySelectorAll('[data-event]')].map(a => [a.textContent, a.parentNode.className])");

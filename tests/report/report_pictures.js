@@ -1,4 +1,5 @@
-// Pictures of a report for people to look at: node report_pictures.js PAGE.html OUT
+// Pictures of a report for people to look at, and for docs/report.md, which says how:
+// node report_pictures.js PAGE.html OUT
 'use strict';
 const fs = require('fs');
 const os = require('os');
@@ -17,6 +18,12 @@ async function main([file, out]) {
       await page.size(1200, 1000);
       await page.open(url);
       await save(`${scheme}.png`, true);
+    }
+    for (const scheme of ['light', 'dark']) { // for the docs: what fits a window
+      await page.media(scheme);
+      await page.size(1100, 900);
+      await page.open(url);
+      await save(`window-${scheme}.png`, false);
     }
     await page.media('light');
     await page.size(360, 740, true, 2);

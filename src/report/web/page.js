@@ -31,13 +31,12 @@ function paint() {
   drawn = true;
 }
 
-function margins() {
-  const view = timeline.to - timeline.from;
-  return Math.max(Math.min((capture.to - capture.from) * 0.02, view * 0.1), capture.period);
+function margins(span = timeline.to - timeline.from) {
+  return Math.max(Math.min((capture.to - capture.from) * 0.02, span * 0.1), capture.period);
 }
 
 function view(from, to) {
-  const least = capture.from - margins(), most = capture.to + margins();
+  const least = capture.from - margins(to - from), most = capture.to + margins(to - from);
   const span = Math.min(Math.max(to - from, NARROWEST), most - least);
   from = Math.min(Math.max((from + to) / 2 - span / 2, least), most - span);
   timeline.from = from;
@@ -111,6 +110,8 @@ function because(f, k, spacing) {
     reasons.push(`it waited ${ms(f.slotWait[k])} for an image`);
   if (f.releaseWait[k] > 0.1 * spacing)
     reasons.push(`it waited ${ms(f.releaseWait[k])} for its image's release`);
+  if (f.gateWait[k] > 1.2 * spacing)
+    reasons.push(`the gate held it for ${ms(f.gateWait[k])}`);
   if (cpu > 0.9 * spacing)
     reasons.push(`its CPU part took ${ms(cpu)}`);
   if (gpu > 0.9 * spacing)
@@ -128,8 +129,11 @@ function story(spot) {
   const spacing = Math.max(f.mhz[k] > 0 ? 1e9 / f.mhz[k] : capture.period, f.cap[k] > 0 ? 1e9 / f.cap[k] : 0);
   const other = timeline.writer(spot);
   const by = other ? ` for frame ${capture.chunk(other.chunk).frames.number[other.row]}` : '';
-  for (const t of tearsOf(f, k))
-    out.push([`Torn: its image was written${by} ${t.after > 0 ? `${ms(t.after)} after its first line, as the panel read line ${t.line}` : 'between its latch and its first line'}.`, true]);
+  for (const t of tearsOf(f, k)) {
+    const when = t.after > 0 ? `${ms(t.after)} after its first line, as the panel read line ${t.line}`
+      : 'between its latch and its first line';
+    out.push([`Torn: its image was written${by}${by && ','} ${when}.`, true]);
+  }
   if ((f.flags[k] & TORN) && out.length === 0)
     out.push([`Torn: its image was written${by} while the panel had it.`, true]);
   if (f.flags[k] & WAITED)

@@ -40,8 +40,10 @@ class Timeline {
     this.capture.guests.forEach((g, i) => {
       if (this.capture.guests.length > 1)
         lane('name', i, 16, g.name);
-      lane('game', i, GAME, 'game');
-      lane('gpu', i, GPU, 'GPU');
+      if (g.game) { /* its side was recorded */
+        lane('game', i, GAME, 'game');
+        lane('gpu', i, GPU, 'GPU');
+      }
       const images = Math.min(g.images, IMAGES_MOST);
       for (let k = 0; k < images; k++)
         lane('image', i, IMAGE, images > 1 ? `image ${k}` : 'image', k);
@@ -245,9 +247,17 @@ class Timeline {
   drawFrame(f, k, spot) {
     if (f.anchor[k] > this.to)
       return;
-    const guest = f.guest[k], number = f.number[k], name = String(number);
+    const guest = f.guest[k];
     const game = this.lane('game', guest), gpu = this.lane('gpu', guest);
     const row = this.lane('image', guest, f.image[k] % IMAGES_MOST);
+    if (game)
+      this.drawWork(f, k, game, gpu, spot);
+    if (row)
+      this.drawImage(f, k, row, spot);
+  }
+
+  drawWork(f, k, game, gpu, spot) {
+    const number = f.number[k], name = String(number), write = this.begunWriting(f, k);
     this.drawWaits(f, k, game, spot);
     if (f.cpuTo[k] >= f.cpu[k])
       this.bar(this.x(f.cpu[k]), this.x(f.cpuTo[k]), game.y, game.height, number, spot, { label: name });
@@ -255,11 +265,14 @@ class Timeline {
       this.bar(this.x(f.acquired[k]), this.x(f.presented[k]), game.y, game.height, number, spot, { label: name });
     if (f.elsewhereTo[k] >= f.elsewhere[k])
       this.bar(this.x(f.elsewhere[k]), this.x(f.elsewhereTo[k]), gpu.y, gpu.height, number, spot, { label: name, dash: true });
-    const write = f.write[k] <= f.ready[k] ? f.write[k] : NaN;
-    if (write >= 0 || write < 0)
-      this.bar(this.x(write), this.x(f.ready[k]), gpu.y, gpu.height, number, spot, { label: name });
-    if (row)
-      this.drawImage(f, k, row, write, spot);
+    if (write <= f.ready[k])
+      this.bar(this.x(write), this.x(f.ready[k]), gpu.y, gpu.height, number, spot,
+        { label: name, fill: f.write[k] <= f.ready[k] });
+  }
+
+  /* Where nobody timed the GPU, it had the frame from its present on at the earliest. */
+  begunWriting(f, k) {
+    return f.write[k] <= f.ready[k] ? f.write[k] : f.presented[k];
   }
 
   drawWaits(f, k, lane, spot) {
@@ -286,15 +299,16 @@ class Timeline {
   }
 
   /* Above: the game has the image; below: the panel has it. */
-  drawImage(f, k, lane, write, spot) {
+  drawImage(f, k, lane, spot) {
+    const write = this.begunWriting(f, k), taken = f.latched[k] === f.latched[k] ? f.latched[k] : f.line[k];
     const half = lane.height / 2, number = f.number[k];
     const until = f.ready[k] >= f.acquired[k] ? f.ready[k] : f.presented[k];
     if (until >= f.acquired[k])
       this.bar(this.x(f.acquired[k]), this.x(until), lane.y, half - 1, number, spot, { fill: false, dash: true });
     if (f.ready[k] >= write)
       this.bar(this.x(write), this.x(f.ready[k]), lane.y, half - 1, number, spot, {});
-    if (f.latched[k] >= f.ready[k])
-      this.bar(this.x(f.ready[k]), this.x(f.latched[k]), lane.y + half / 2, half, number, spot, { fill: false, dash: true, alpha: 0.7 });
+    if (taken >= f.ready[k])
+      this.bar(this.x(f.ready[k]), this.x(taken), lane.y + half / 2, half, number, spot, { fill: false, dash: true, alpha: 0.7 });
     const line = f.line[k], end = f.released[k] >= line ? f.released[k] : line + this.capture.period;
     if (line >= f.latched[k])
       this.bar(this.x(f.latched[k]), this.x(line), lane.y + half, half, number, spot, { fill: false });
