@@ -1,10 +1,14 @@
-/* Logs: the first byte says how many bytes come at a time, and which half is the rules'. What is
- * told of a log is printable and bounded, and does not depend on how it came. */
+/* Logs: the first byte says how many bytes come at a time, or that these are rules ('r') or a file
+ * that may be packed ('z'). What is told of a log is printable and bounded, and does not depend on
+ * how it came. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "report/doctor/doctor.h"
+#include "report/doctor/input.h"
 
 struct source {
     const uint8_t *at, *end;
@@ -91,6 +95,24 @@ static void read_rules(const uint8_t *bytes, size_t n)
     free(text);
 }
 
+/* A bomb is no more than a long log: so much of it is read. */
+static void unpack(const uint8_t *bytes, size_t n)
+{
+    static char out[4096];
+    int fd = memfd_create("log", MFD_CLOEXEC);
+
+    assert(fd >= 0 && write(fd, bytes, n) == (ssize_t)n && lseek(fd, 0, SEEK_SET) == 0);
+    struct tp_input *in = tp_input_create(fd);
+    for (size_t total = 0; total < 1 << 20;) {
+        ssize_t got = tp_input_read(in, out, 1 + bytes[0] * 16u);
+        assert(got >= 0 && got <= 1 + bytes[0] * 16);
+        if (got == 0)
+            break;
+        total += (size_t)got;
+    }
+    tp_input_destroy(in);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -103,6 +125,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (data[0] == 'r') {
         read_rules(data + 1, size - 1);
+        return 0;
+    }
+    if (data[0] == 'z' && size > 1) {
+        unpack(data + 1, size - 1);
         return 0;
     }
     diagnose(&rules, data + 1, size - 1, SIZE_MAX, &whole);

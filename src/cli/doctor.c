@@ -17,7 +17,9 @@ static const struct tp_command *const self = &tp_command_doctor;
 /* Every so many lines: was this interrupted? */
 #define BREATH 65536u
 
-static int read_log(struct tp_lines *lines, struct tp_doctor *d, struct tp_error *e)
+/* A log that comes through a pipe ends where it is interrupted: so ends `adb logcat | turnpike
+ * doctor`, and what came until then is told. */
+static int read_log(struct tp_lines *lines, bool is_pipe, struct tp_doctor *d, struct tp_error *e)
 {
     struct tp_line line;
     int r;
@@ -25,9 +27,15 @@ static int read_log(struct tp_lines *lines, struct tp_doctor *d, struct tp_error
     while ((r = tp_lines_next(lines, &line, e)) > 0) {
         tp_doctor_line(d, &line);
         if (line.number % BREATH == 0 && tp_interrupted())
-            return tp_fail(e, TP_STATUS_FAILED, -EINTR, NULL, NULL, "interrupted");
+            r = -EINTR;
+        if (r < 0)
+            break;
     }
-    return r;
+    if (r < 0 && is_pipe && tp_interrupted()) {
+        *e = (struct tp_error){0};
+        return 0;
+    }
+    return r == -EINTR ? tp_fail(e, TP_STATUS_FAILED, r, NULL, NULL, "interrupted") : r;
 }
 
 /* --- for a person --- */
@@ -159,7 +167,7 @@ static int read_all(const char *path, const char *name, struct tp_lines *lines,
                 stderr);
     } else if (r > 0) {
         tp_doctor_line(d, &line);
-        r = read_log(lines, d, e);
+        r = read_log(lines, !path, d, e);
         if (!r)
             tp_doctor_conclude(d, found);
     }

@@ -107,6 +107,22 @@ cat fallback.log fallback.log | gzip | head -c -20 >cut.log.gz
 doctor 1 cut.log.gz
 check 'gzip that is cut off: it is told' grep -q 'cut off or damaged' err
 
+# --- a log that never ends: it is interrupted, and told all the same ---
+mkfifo pipe
+"$TURNPIKE" doctor --json - <pipe >said 2>err &
+job=$!
+exec 9>pipe
+cat healthy.log >&9
+for _ in {1..50}; do # until it has read all of it, and waits
+    grep -q '^State:.*sleeping' "/proc/$job/status" && break
+    sleep 0.1
+done
+kill -INT "$job"
+wait "$job"
+check 'an interrupted pipe: it ends by the signal' test $? -eq 130
+exec 9>&-
+are 'and says what came until then' "$healthy"
+
 # --- half of a fix; kinds of refusals; the road's order ---
 {
     line 1 E BLASTBufferQueue '[x](f:0,a:0) rejecting buffer:active_size=1x1, requested_size=1x1 buffer{size=2x2 transform=0}'

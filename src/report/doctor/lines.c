@@ -6,10 +6,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "base/buf.h"
 #include "report/doctor/bugreport.h"
+#include "report/doctor/input.h"
 
 #define ROOM_FIRST (TP_LINE_BYTES / 4)
 #define ROOM_MOST (4 * TP_LINE_BYTES) /* for the longest lines */
@@ -19,7 +19,7 @@ struct tp_lines {
     tp_lines_source *source;
     void *data;
     char *path;               /* for what is said of errors; NULL: not from a file */
-    gzFile gz;                /* owned; NULL: not of this kind */
+    struct tp_input *input;   /* owned; NULL: not of this kind */
     struct tp_bugreport *zip; /* the same */
     struct tp_lines_found found;
     bool ended, begun;
@@ -33,21 +33,12 @@ struct tp_lines {
     unsigned char *raw; /* owned, RAW bytes; NULL: no UTF-16 */
 };
 
-static ssize_t read_gz(void *data, void *out, size_t room)
+static ssize_t read_input(void *data, void *out, size_t room)
 {
     struct tp_lines *l = data;
-    int n = gzread(l->gz, out, (unsigned)room), why = 0;
+    ssize_t n = tp_input_read(l->input, out, room);
 
-    if (n < 0) {
-        gzerror(l->gz, &why);
-        if (why == Z_ERRNO)
-            return errno ? -errno : -EIO;
-        l->found.damaged = true;
-        return 0;
-    }
-    /* A file that ends inside a member says so only here. */
-    if (n == 0 && gzerror(l->gz, &why) && why == Z_BUF_ERROR)
-        l->found.damaged = true;
+    l->found.damaged = tp_input_is_damaged(l->input);
     return n;
 }
 
@@ -108,16 +99,10 @@ int tp_lines_open(const char *path, struct tp_lines **out, struct tp_error *e)
         close(fd);
         return open_zip(path, out, e);
     }
-    struct tp_lines *l = tp_lines_from(read_gz, NULL);
+    struct tp_lines *l = tp_lines_from(read_input, NULL);
     l->data = l;
     l->path = tp_strdup(name);
-    l->gz = gzdopen(fd, "rb");
-    if (!l->gz) {
-        close(fd);
-        tp_lines_close(l);
-        return tp_fail_errno(e, ENOMEM, name, "the log cannot be opened");
-    }
-    gzbuffer(l->gz, ROOM_MOST);
+    l->input = tp_input_create(fd);
     *out = l;
     return 0;
 }
@@ -126,8 +111,7 @@ void tp_lines_close(struct tp_lines *l)
 {
     if (!l)
         return;
-    if (l->gz)
-        gzclose(l->gz);
+    tp_input_destroy(l->input);
     tp_bugreport_close(l->zip);
     free(l->path);
     free(l->buffer);

@@ -15,6 +15,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "report/doctor/input.h"
 #include "report/doctor/lines.h"
 
 struct source {
@@ -139,16 +140,21 @@ static void a_line_of_any_length_is_cut(void **state)
     }
 }
 
+/* A log of which `cut` bytes are lacking, in two members. */
 static char *write_gz(const char *text, long cut)
 {
     static char path[] = "doctor-XXXXXX";
     memcpy(path, "doctor-XXXXXX", sizeof path);
     int fd = mkstemp(path);
-    gzFile gz = gzdopen(dup(fd), "wb");
+    size_t n = strlen(text);
 
-    assert_true(fd >= 0 && gz);
-    gzwrite(gz, text, (unsigned)strlen(text));
-    assert_int_equal(gzclose(gz), Z_OK);
+    assert_true(fd >= 0);
+    for (int half = 0; half < 2; half++) {
+        gzFile gz = gzdopen(dup(fd), "ab");
+        assert_non_null(gz);
+        gzwrite(gz, text + (half ? n / 2 : 0), (unsigned)(half ? n - n / 2 : n / 2));
+        assert_int_equal(gzclose(gz), Z_OK);
+    }
     off_t size = lseek(fd, 0, SEEK_END);
     assert_int_equal(ftruncate(fd, size - cut), 0);
     close(fd);
@@ -175,6 +181,26 @@ static void gzip_is_unpacked_and_what_is_cut_off_is_told(void **state)
     assert_true(found.damaged);
     free(got);
     unlink(path);
+}
+
+static void a_pipe_is_handed_on_as_it_comes(void **state)
+{
+    char out[64];
+    int ends[2];
+
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    struct tp_input *in = tp_input_create(ends[0]);
+    assert_int_equal(write(ends[1], "a", 1), 1);
+    assert_int_equal(write(ends[1], "b\n", 2), 2);
+    assert_int_equal(tp_input_read(in, out, sizeof out), 3);
+    assert_memory_equal(out, "ab\n", 3);
+    assert_int_equal(write(ends[1], "c", 1), 1);
+    assert_int_equal(tp_input_read(in, out, sizeof out), 1);
+    close(ends[1]);
+    assert_int_equal(tp_input_read(in, out, sizeof out), 0);
+    assert_false(tp_input_is_damaged(in));
+    tp_input_destroy(in);
 }
 
 static void add_file(zip_t *zip, const char *name, const char *text)
@@ -251,6 +277,7 @@ int main(void)
         cmocka_unit_test(utf16_with_its_mark_is_read_in_either_order),
         cmocka_unit_test(a_line_of_any_length_is_cut),
         cmocka_unit_test(gzip_is_unpacked_and_what_is_cut_off_is_told),
+        cmocka_unit_test(a_pipe_is_handed_on_as_it_comes),
         cmocka_unit_test(of_a_bug_report_the_largest_text_is_read),
         cmocka_unit_test(what_cannot_be_read_is_told),
     };
