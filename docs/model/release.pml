@@ -126,8 +126,9 @@ bit doubt[N]; /* it came back, and the server was not seen to be there since */
 byte low[N];
 bit low_known[N] = 1;
 bit low_current[N], spent[N], incomplete[N], fenced_known[N], open[N];
-byte fence[N], old_fence[N]; /* in hand: of the last use; of one before */
-byte gpu_fence[N];           /* moved to the GPU */
+byte fence[N], old_fence[N];   /* in hand: of the last use; of one before */
+byte orphan[N], old_orphan[N]; /* the same, of servers that are gone */
+byte gpu_fence[N];             /* moved to the GPU */
 bit asleep, woken, drained;
 
 #define has_word(i) (BOARD && conn != LOST && registration[i] == KNOWN && word[i] != GONE)
@@ -141,12 +142,16 @@ bit asleep, woken, drained;
 #define whole(i) (fenced_known[i] && !open[i] && !incomplete[i])
 /* poll_fences. Of a fence that was given up nobody knows whether it signals. */
 #define signalled(i) ((fence[i] == 0 || signal[i]) && (old_fence[i] == 0 || !SILENT))
+/* What servers that are gone have left in hand: no other one's words make it void. */
+#define orphans(i) (orphan[i] + old_orphan[i])
+#define orphans_done(i) ((orphan[i] == 0 || signal[i]) && (old_orphan[i] == 0 || !SILENT))
 #define mine(i) (place[i] == IDLE && quarantine[i] == 0)
 #ifdef BUG_FREE_ON_RELEASE
 #define ready(i) (place[i] == IDLE)
 #else
 #define ready(i)                                                                                   \
-    (mine(i) && (panel(i) == FREE || (panel(i) == FENCED && whole(i) && (GPU || signalled(i)))))
+    (mine(i) && orphans_done(i) &&                                                                       \
+        (panel(i) == FREE || (panel(i) == FENCED && whole(i) && (GPU || signalled(i)))))
 #endif
 
 /* No guest write overlaps a read, nor comes between latch and read. */
@@ -154,7 +159,8 @@ bit asleep, woken, drained;
 
 inline count_fds(i)
 {
-    k = 0; sum = (use[i] == FENCED -> 1 : 0) + fence[i] + old_fence[i] + gpu_fence[i];
+    k = 0;
+    sum = (use[i] == FENCED -> 1 : 0) + fence[i] + old_fence[i] + orphans(i) + gpu_fence[i];
     do
     :: k < len(wire) ->
         wire?w, x, l, f, c; wire!w, x, l, f, c;
@@ -286,6 +292,7 @@ inline new_use(i)
     k = 0; w = 0; x = 0; l = 0; f = 0; c = 0;
     low_current[i] = 0;
     old_fence[i] = old_fence[i] + fence[i]; fence[i] = 0;
+    old_orphan[i] = old_orphan[i] + orphan[i]; orphan[i] = 0;
     if
     :: BOARD -> fenced_known[i] = 0
     :: else
@@ -722,7 +729,9 @@ active proctype ears()
             :: place[j] == IDLE && panel(j) != FREE -> quarantine[j] = QUARANTINE
             :: else
             fi;
-            fds[j] = fds[j] - fence[j] - old_fence[j]; fence[j] = 0; old_fence[j] = 0;
+            /* keep_fences */
+            orphan[j] = orphan[j] + fence[j]; fence[j] = 0;
+            old_orphan[j] = old_orphan[j] + old_fence[j]; old_fence[j] = 0;
             low[j] = 0; low_known[j] = 0; low_current[j] = 0; spent[j] = 0; incomplete[j] = 0;
             fenced_known[j] = 0; open[j] = 0; unheard[j] = 0; word[j] = GONE;
             j++
@@ -775,8 +784,9 @@ active proctype ears()
             :: GPU && panel(i) == FENCED && fence[i] > 0 && !signal[i] -> gpu_fence[i] = fence[i]  \
             :: else -> fds[i] = fds[i] - fence[i] CLOSE_AGAIN(i)                                   \
             fi;                                                                                    \
-            fds[i] = fds[i] - old_fence[i];                                                        \
-            fence[i] = 0; old_fence[i] = 0; place[i] = ACQUIRED; quarantine[i] = 0;                \
+            fds[i] = fds[i] - old_fence[i] CLOSE_ORPHANS(i);                                       \
+            fence[i] = 0; old_fence[i] = 0; orphan[i] = 0; old_orphan[i] = 0;                      \
+            place[i] = ACQUIRED; quarantine[i] = 0;                                                \
             doubt[i] = 0;                                                                          \
             spent[i] = LOW_KEPT; incomplete[i] = 0; open[i] = 0;                                          \
             count_fds(i)                                                                           \
@@ -790,6 +800,11 @@ active proctype ears()
 #else
 #define CLOSE_AGAIN(i)
 #endif
+#ifdef BUG_ORPHAN_LEAKED
+#define CLOSE_ORPHANS(i)
+#else
+#define CLOSE_ORPHANS(i) -orphans(i)
+#endif
 
 /* Whoever is predicted first: the oldest. wait_for_panel */
 #define WAITS(i)                                                                                   \
@@ -798,7 +813,8 @@ active proctype ears()
     :: else                                                                                        \
     fi;                                                                                            \
     if                                                                                             \
-    :: mine(i) && panel(i) == FENCED && whole(i) && fence[i] > 0 && !signal[i] &&                  \
+    :: mine(i) && ((panel(i) == FENCED && whole(i) && fence[i] > 0 && !signal[i]) ||               \
+                   (panel(i) == FREE && !orphans_done(i))) &&                                      \
        (on_fence == NONE || rank[i] < rank[on_fence]) -> on_fence = i                              \
     :: else                                                                                        \
     fi;                                                                                            \
@@ -876,6 +892,13 @@ choose:
     :: atomic { seen != REST && word[first] != seen -> goto choose }
     :: atomic { on_fence != NONE && signal[on_fence] -> goto choose }
     :: atomic { on_clock != NONE && quarantine[on_clock] == 0 -> goto choose }
+#if CRASH > 0 && SILENT
+    /* orphans_ns: past a second those of a server that is gone are given up */
+    :: atomic { on_fence != NONE && orphans(on_fence) > 0 && !orphans_done(on_fence) &&
+        !on_panel(on_fence) && (old_orphan[on_fence] > 0 || silent[on_fence] > 0) ->
+        fds[on_fence] = fds[on_fence] - orphans(on_fence);
+        orphan[on_fence] = 0; old_orphan[on_fence] = 0; goto choose }
+#endif
 #if ASK
     /* incident: past the bound the server is asked */
     :: atomic { first != NONE && conn == UP && registration[first] == KNOWN && !asked[first] &&

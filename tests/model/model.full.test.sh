@@ -1,7 +1,7 @@
 #!/bin/bash
 # The model of the release protocol with three images, two ends of the server, a longer pipeline, a
 # silent panel. Needs 4 GB.
-# timeout: 2400
+# timeout: 5400
 set -uo pipefail
 # shellcheck source=tests/model/spin.sh
 . "$TP_SRC/tests/model/spin.sh"

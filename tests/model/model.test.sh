@@ -22,6 +22,7 @@ fails 'the socket is not drained after what the compositor gave back' safe -DBOA
     -DBUG_DRAINED_ONCE
 fails 'a fence is not closed' safe -DBUG_FENCE_LEAKED
 fails 'a fence is closed twice' safe -DBUG_CLOSED_TWICE
+fails 'a fence that outlives its server is not closed' safe -DCRASH=1 -DCAP=1 -DBUG_ORPHAN_LEAKED
 fails 'no quarantine' safe -DCRASH=1 -DCAP=1 -DBUG_NO_QUARANTINE
 fails 'a quarantine that is a refresh too short' safe -DCRASH=1 -DCAP=1 -DBUG_SHORT_QUARANTINE
 fails 'no quarantine of what comes back without a server' safe -DCRASH=1 -DCAP=1 \
