@@ -319,22 +319,23 @@ static const struct option options[] = {
 const struct tp_command tp_command_top = {
     .name = "top",
     .summary = "watch a running server and its guests, and change cap, gate and refresh",
-    .help =
-        "usage: turnpike top [OPTIONS]\n\n"
-        "Shows how the frames of all guests of a server do: rate, intervals, slots, waits, and in "
-        "words\nwhat is wrong and what to do. The server is turnpike serve's or turnpike play's; "
-        "this user's own.\n\n"
-        "  --socket PATH  the server's; @NAME: abstract (TURNPIKE_SOCKET, else turnpike-0 in\n"
-        "                 XDG_RUNTIME_DIR)\n"
-        "  --once         one picture as text, after two seconds; also where standard output is\n"
-        "                 no terminal\n"
-        "  --seconds N    how long to watch for --once and --json; else the end after so long\n"
-        "  --json F       the same in numbers, instead; - is standard output\n"
-        "\nKeys: Tab and arrows choose a guest or a screen; c C the cap (or a number and Enter), g "
-        "the gate, "
-        "r R the\nrefresh, for all guests; p pause, ? help, q quit.\n"
-        "\nExit status: 1 the server went or does not answer, 2 wrong usage or no server, 3 the\n"
-        "terminal cannot place a cursor; SIGINT and SIGTERM end it with 130 and 143.\n",
+    /* clang-format off */
+    .help = "usage: turnpike top [OPTIONS]\n\n"
+            "Shows how the frames of all guests of a server do: rate, intervals, slots,\n"
+            "waits, and in words what is wrong and what to try. The server is turnpike\n"
+            "serve's, turnpike play's or an app's; it lets its own user and root in.\n\n"
+            "  --socket PATH  the server's; @NAME: abstract (TURNPIKE_SOCKET, turnpike-0 in\n"
+            "                 XDG_RUNTIME_DIR, or that of the one play that runs)\n"
+            "  --once         one picture as text, after two seconds; also where standard\n"
+            "                 input or output is no terminal\n"
+            "  --seconds N    how long to watch for --once and --json; in a terminal, when\n"
+            "                 to end by itself\n"
+            "  --json F       the same in numbers, instead; - is standard output\n"
+            "\nKeys: Tab and arrows choose a guest or a screen; c C the cap (or a number and\n"
+            "Enter), g the gate, r R the refresh, for all guests; p pause, ? help, q quit.\n"
+            "\nExit status: 1 the server went or does not answer, 2 wrong usage or no server,\n"
+            "3 the terminal cannot place a cursor; SIGINT and SIGTERM end it with 130 and\n143.\n",
+    /* clang-format on */
     .options = options,
     .run = run,
 };

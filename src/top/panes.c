@@ -137,12 +137,22 @@ static unsigned columns_wants(
     return g->n_beats > 0 && w >= 40 ? 8 : 0;
 }
 
+/* The longest interval that is as wanted: a cap between two divisors of the refresh takes turns. */
+static double limit_ms(const struct tp_top_guest *g, const struct tp_top_snapshot *s)
+{
+    int64_t period = tp_period_ns(g, s), spacing = tp_spacing_ns(g, s);
+    if (spacing == 0)
+        return TP_TOP_BINS;
+    bool fixed = s->n_screens > 0 && s->screens[0].slowest_mhz == 0 && period > 0;
+    int64_t stays = fixed ? (spacing - period / 32 + period - 1) / period : 0;
+    return (double)(fixed ? stays * period : spacing) * 1.2 / 1e6;
+}
+
 static void columns_draw(
     struct area a, const struct tp_top_guest *g, const struct tp_top_snapshot *s)
 {
     uint64_t most = 1;
-    int64_t spacing = tp_spacing_ns(g, s);
-    double limit = spacing > 0 ? (double)spacing * 1.2 / 1e6 : TP_TOP_BINS;
+    double limit = limit_ms(g, s);
     a = tp_heading(a, "ms");
     unsigned n = a.w < TP_TOP_BINS ? a.w : TP_TOP_BINS, wide = a.w >= 2 * TP_TOP_BINS ? 2 : 1;
     for (unsigned i = 0; i < TP_TOP_BINS; i++)
