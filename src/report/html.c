@@ -281,6 +281,7 @@ void tp_report_html(const struct tp_report *r, const char *name, struct tp_buf *
     struct page p = {.r = r, .name = name};
     tp_buf_adds(&p.script, web_columns_js);
     tp_buf_adds(&p.script, web_timeline_js);
+    tp_buf_adds(&p.script, web_words_js);
     tp_buf_adds(&p.script, web_page_js);
     const char *at = web_page_html;
     for (const char *place; (place = strstr(at, "{{"));) {

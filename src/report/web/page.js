@@ -62,124 +62,12 @@ function nearSpan() {
 }
 
 function centre(t) {
-  const span = timeline.detail && timeline.to - timeline.from < 60 * capture.period ? timeline.to - timeline.from : nearSpan();
+  const now = timeline.to - timeline.from;
+  const span = timeline.detail && now < 60 * capture.period ? now : nearSpan();
   view(t - span / 2, t + span / 2);
 }
 
-/* --- a frame in words --- */
-
-const ms = us => `${(us / 1000).toFixed(2)} ms`;
-
-function successor(spot) {
-  const f = capture.chunk(spot.chunk).frames;
-  for (let i = spot.chunk, k = spot.row + 1; i < Math.min(spot.chunk + 2, capture.list.length); i++, k = 0) {
-    const next = capture.chunk(i).frames;
-    for (; k < next.n; k++)
-      if (next.guest[k] === f.guest[spot.row] && next.line[k] === next.line[k])
-        return { frames: next, row: k };
-  }
-  return null;
-}
-
-function predecessor(spot) {
-  for (let i = spot.chunk; i >= Math.max(0, spot.chunk - 1); i--) {
-    const f = capture.chunk(i).frames, guest = capture.chunk(spot.chunk).frames.guest[spot.row];
-    for (let k = i === spot.chunk ? spot.row - 1 : f.n - 1; k >= 0; k--)
-      if (f.guest[k] === guest && f.line[k] === f.line[k])
-        return { frames: f, row: k };
-  }
-  return null;
-}
-
-function tearsOf(f, k) {
-  const out = [];
-  for (const i of capture.between(f.line[k] - capture.period, f.line[k] + 4 * capture.period)) {
-    const r = capture.chunk(i).refreshes;
-    for (let n = 0; n < r.n; n++)
-      if (r.guest[n] === f.guest[k] && r.frame[n] === f.number[k] && (r.flags[n] & TORN_REFRESH))
-        out.push({ line: r.line[n], after: r.torn[n] - r.from[n] });
-  }
-  return out;
-}
-
-/* What was long about it. */
-function because(f, k, spacing) {
-  const cpu = f.cpuTo[k] - f.cpu[k], gpu = f.ready[k] - f.write[k];
-  const reasons = [];
-  if (f.slotWait[k] > 0.1 * spacing)
-    reasons.push(`it waited ${ms(f.slotWait[k])} for an image`);
-  if (f.releaseWait[k] > 0.1 * spacing)
-    reasons.push(`it waited ${ms(f.releaseWait[k])} for its image's release`);
-  if (f.gateWait[k] > 1.2 * spacing)
-    reasons.push(`the gate held it for ${ms(f.gateWait[k])}`);
-  if (cpu > 0.9 * spacing)
-    reasons.push(`its CPU part took ${ms(cpu)}`);
-  if (gpu > 0.9 * spacing)
-    reasons.push(`its GPU part took ${ms(gpu)}`);
-  if (reasons.length === 0 && cpu + gpu > spacing)
-    reasons.push(`CPU and GPU together took ${ms(cpu + gpu)}`);
-  if (f.published[k] - f.ready[k] > 0.5 * spacing)
-    reasons.push(`the compositor took ${ms(f.published[k] - f.ready[k])}`);
-  return reasons.length ? ': ' + reasons.join(', ') : '';
-}
-
-/* Sentences: [text, is it bad]. */
-function story(spot) {
-  const f = capture.chunk(spot.chunk).frames, k = spot.row, out = [];
-  const spacing = Math.max(f.mhz[k] > 0 ? 1e9 / f.mhz[k] : capture.period, f.cap[k] > 0 ? 1e9 / f.cap[k] : 0);
-  const other = timeline.writer(spot);
-  const by = other ? ` for frame ${capture.chunk(other.chunk).frames.number[other.row]}` : '';
-  for (const t of tearsOf(f, k)) {
-    const when = t.after > 0 ? `${ms(t.after)} after its first line, as the panel read line ${t.line}`
-      : 'between its latch and its first line';
-    out.push([`Torn: its image was written${by}${by && ','} ${when}.`, true]);
-  }
-  if ((f.flags[k] & TORN) && out.length === 0)
-    out.push([`Torn: its image was written${by} while the panel had it.`, true]);
-  if (f.flags[k] & WAITED)
-    out.push([`Waited ${ms(f.releaseWait[k])} for a release, longer than a healthy panel keeps an image.`, true]);
-  if (f.flags[k] & LATE)
-    out.push([`Missed its latch: ready ${ms(f.ready[k] - f.booked[k])} after it${because(f, k, spacing)}.`, true]);
-  if (f.flags[k] & DROPPED)
-    out.push(['Never shown: given up, or replaced by a newer frame.', true]);
-  if (f.repeats[k] > 0)
-    out.push([`Shown late: the picture before it stayed ${f.repeats[k]} refresh${f.repeats[k] === 1 ? '' : 'es'} too long${because(f, k, spacing)}.`, true]);
-  const next = successor(spot);
-  const late = next ? Math.floor((f.released[k] - next.frames.line[next.row]) / capture.period + 0.25) : 0;
-  if (late > 0)
-    out.push([`Released ${late} refresh${late === 1 ? '' : 'es'} after the panel had left its image.`, true]);
-  if (f.released[k] === f.released[k] && f.told[k] !== f.told[k])
-    out.push(['The note of its release never arrived; the board has it.', false]);
-  if (out.length === 0)
-    out.push([f.line[k] === f.line[k] ? 'On time.' : 'Not shown by the end of the capture.', false]);
-  return out;
-}
-
-function numbers(spot) {
-  const f = capture.chunk(spot.chunk).frames, k = spot.row, out = [];
-  const span = (name, from, to) => to - from >= 0 && out.push([name, ms(to - from)]);
-  const add = (name, us) => us > 0 && out.push([name, ms(us)]);
-  add('waited for an image', f.slotWait[k]);
-  add('… for its release', f.releaseWait[k]);
-  add('… for the gate', f.gateWait[k]);
-  span('CPU', f.cpu[k], f.cpuTo[k]);
-  span('GPU, elsewhere', f.elsewhere[k], f.elsewhereTo[k]);
-  span('GPU', f.write[k], f.ready[k]);
-  span('acquire to ready', f.acquired[k], f.ready[k]);
-  if (f.booked[k] === f.booked[k] && f.ready[k] === f.ready[k])
-    out.push(['ready before its latch', ms(f.booked[k] - f.ready[k])]);
-  span('ready to the server', f.ready[k], f.published[k]);
-  span('latch to first line', f.latched[k], f.line[k]);
-  span('start to first line', f.begin[k], f.line[k]);
-  const before = predecessor(spot), next = successor(spot);
-  if (before)
-    span('since the last frame', before.frames.line[before.row], f.line[k]);
-  if (next && next.frames.sequence[next.row] > f.sequence[k])
-    out.push(['stayed', `${next.frames.sequence[next.row] - f.sequence[k]} refresh${next.frames.sequence[next.row] - f.sequence[k] === 1 ? '' : 'es'}`]);
-  span('image away', f.acquired[k], f.released[k]);
-  out.push(['image', String(f.image[k])]);
-  return out;
-}
+/* --- a frame that is looked at --- */
 
 function element(tag, text = '', className = '') {
   const e = document.createElement(tag);
@@ -193,7 +81,8 @@ function describe(spot) {
   const box = $('frame'), focus = spot || timeline.selected;
   box.replaceChildren();
   if (!focus) {
-    box.append(element('p', 'Point at a frame, or tap it, for its numbers. n goes to the next event, ? explains.', 'soft'));
+    box.append(element('p',
+      'Point at a frame, or tap it, for its numbers. n goes to the next event, ? explains.', 'soft'));
     return;
   }
   const f = capture.chunk(focus.chunk).frames, guest = capture.guests[f.guest[focus.row]];
@@ -228,18 +117,21 @@ function step(by) {
   let spot = timeline.selected;
   if (!spot) {
     const middle = (timeline.from + timeline.to) / 2;
+    let nearest = Infinity;
     for (const i of timeline.chunks) {
       const f = capture.chunk(i).frames;
       for (let k = 0; k < f.n; k++)
-        if (!spot || Math.abs(f.anchor[k] - middle) < Math.abs(capture.chunk(spot.chunk).frames.anchor[spot.row] - middle))
+        if (Math.abs(f.anchor[k] - middle) < nearest) {
+          nearest = Math.abs(f.anchor[k] - middle);
           spot = { chunk: i, row: k };
+        }
     }
   } else {
-    const row = spot.row + by, frames = capture.list[spot.chunk].frames;
-    if (row >= 0 && row < frames)
+    const row = spot.row + by, beside = capture.list[spot.chunk + by];
+    if (row >= 0 && row < capture.list[spot.chunk].frames)
       spot = { chunk: spot.chunk, row };
-    else if (spot.chunk + by >= 0 && spot.chunk + by < capture.list.length && capture.list[spot.chunk + by].frames > 0)
-      spot = { chunk: spot.chunk + by, row: by > 0 ? 0 : capture.list[spot.chunk + by].frames - 1 };
+    else if (beside && beside.frames > 0)
+      spot = { chunk: spot.chunk + by, row: by > 0 ? 0 : beside.frames - 1 };
   }
   if (!spot)
     return;
@@ -260,7 +152,8 @@ function go(i) {
   const [kind, guest, from, to, first] = capture.events[i];
   timeline.event = i;
   stage.dataset.kind = kind;
-  const spot = ['stop', 'rate', 'change'].includes(kind) ? null : capture.find(guest, first, from);
+  const ofFrame = !['stop', 'rate', 'change'].includes(kind);
+  const spot = ofFrame ? capture.find(guest, first, from) : null;
   let t = kind === 'stop' ? (from + to) / 2 : from;
   if (spot) {
     const f = capture.chunk(spot.chunk).frames;
@@ -271,15 +164,19 @@ function go(i) {
   else
     centre(t);
   select(spot);
-  if (!spot && !['stop', 'rate', 'change'].includes(kind))
-    $('frame').prepend(element('p', 'What happened here is not kept in full: it is in the figures and the overview alone.', 'soft'));
-  links.forEach((a, k) => a.toggleAttribute('aria-current', false) || (k === i && a.setAttribute('aria-current', 'true')));
-  const link = links[i];
-  if (link) {
-    const list = link.closest('.list'), box = link.getBoundingClientRect(), outer = list.getBoundingClientRect();
-    if (box.top < outer.top || box.bottom > outer.bottom)
-      list.scrollTop += box.top - outer.top - outer.height / 3;
-  }
+  if (!spot && ofFrame)
+    $('frame').prepend(element('p',
+      'What happened here is not kept in full: it is in the figures and the overview alone.', 'soft'));
+  markLink(links[i]);
+}
+
+function markLink(link) {
+  links.forEach(a => a.removeAttribute('aria-current'));
+  link.setAttribute('aria-current', 'true');
+  const list = link.closest('.list');
+  const box = link.getBoundingClientRect(), outer = list.getBoundingClientRect();
+  if (box.top < outer.top || box.bottom > outer.bottom)
+    list.scrollTop += box.top - outer.top - outer.height / 3;
 }
 
 function isHidden(i) {
@@ -301,18 +198,30 @@ function nextEvent(by) {
   go(i);
 }
 
+const KINDS = {
+  tear: 'torn',
+  wait: 'waited too long',
+  stop: 'panel stopped',
+  drop: 'never shown',
+  repeat: 'shown late',
+  late: 'missed the latch',
+  release: 'released late',
+  rate: 'rate',
+  change: 'settings',
+};
+
 function filters() {
   const box = document.querySelector('.filters');
   const kinds = [...new Set(capture.events.map(e => e[0]))];
   if (!box || kinds.length < 2)
     return;
   timeline.hidden = new Set();
-  const names = { tear: 'torn', wait: 'waited too long', stop: 'panel stopped', drop: 'never shown', repeat: 'shown late', late: 'missed the latch', release: 'released late', rate: 'rate', change: 'settings' };
   for (const kind of kinds) {
     const b = element('button');
     b.type = 'button';
     b.setAttribute('aria-pressed', 'true');
-    b.append(element('i', LETTERS[kind], `mark ${kind}`), ` ${names[kind]} (${capture.events.filter(e => e[0] === kind).length})`);
+    const n = capture.events.filter(e => e[0] === kind).length;
+    b.append(element('i', LETTERS[kind], `mark ${kind}`), ` ${KINDS[kind]} (${n})`);
     b.addEventListener('click', () => {
       const hide = !timeline.hidden.has(kind);
       timeline.hidden[hide ? 'add' : 'delete'](kind);

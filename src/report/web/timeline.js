@@ -13,7 +13,9 @@ const EDGES = {
   light: ['#3d78c2', '#2f8a5b', '#8056b8', '#a5851a', '#818b98'],
   dark: ['#6ca4ec', '#58b987', '#b294e0', '#d3b440', '#9aa4af'],
 };
-const LETTERS = { tear: 'T', wait: 'W', stop: 'S', drop: 'D', repeat: 'R', late: 'L', release: 'F', rate: '≈', change: '=' };
+const LETTERS = {
+  tear: 'T', wait: 'W', stop: 'S', drop: 'D', repeat: 'R', late: 'L', release: 'F', rate: '≈', change: '=',
+};
 
 class Timeline {
   constructor(capture, canvas) {
@@ -113,7 +115,8 @@ class Timeline {
     g.clip();
     this.chunks = this.capture.between(this.from, this.to);
     this.holes();
-    this.detail = this.perRefresh >= LANES_FROM && this.chunks.reduce((n, i) => n + this.capture.list[i].frames, 0) <= FRAMES_MOST;
+    this.few = this.chunks.reduce((n, i) => n + this.capture.list[i].frames, 0) <= FRAMES_MOST;
+    this.detail = this.few && this.perRefresh >= LANES_FROM;
     if (this.detail)
       this.drawLanes();
     else
@@ -257,17 +260,18 @@ class Timeline {
   }
 
   drawWork(f, k, game, gpu, spot) {
-    const number = f.number[k], name = String(number), write = this.begunWriting(f, k);
+    const label = String(f.number[k]), write = this.begunWriting(f, k);
+    const work = (lane, from, to, more) => this.bar(this.x(from), this.x(to), lane.y, lane.height,
+      f.number[k], spot, { label, ...more });
     this.drawWaits(f, k, game, spot);
     if (f.cpuTo[k] >= f.cpu[k])
-      this.bar(this.x(f.cpu[k]), this.x(f.cpuTo[k]), game.y, game.height, number, spot, { label: name });
+      work(game, f.cpu[k], f.cpuTo[k]);
     else if (f.presented[k] >= f.acquired[k])
-      this.bar(this.x(f.acquired[k]), this.x(f.presented[k]), game.y, game.height, number, spot, { label: name });
+      work(game, f.acquired[k], f.presented[k]);
     if (f.elsewhereTo[k] >= f.elsewhere[k])
-      this.bar(this.x(f.elsewhere[k]), this.x(f.elsewhereTo[k]), gpu.y, gpu.height, number, spot, { label: name, dash: true });
+      work(gpu, f.elsewhere[k], f.elsewhereTo[k], { dash: true });
     if (write <= f.ready[k])
-      this.bar(this.x(write), this.x(f.ready[k]), gpu.y, gpu.height, number, spot,
-        { label: name, fill: f.write[k] <= f.ready[k] });
+      work(gpu, write, f.ready[k], { fill: f.write[k] <= f.ready[k] });
   }
 
   /* Where nobody timed the GPU, it had the frame from its present on at the earliest. */
@@ -282,7 +286,9 @@ class Timeline {
     let at = f.asked[k];
     const y = lane.y + lane.height / 2;
     g.globalAlpha = this.dim(spot);
-    for (const [wait, colour] of [[f.slotWait[k], this.c.bad], [f.releaseWait[k], this.c.wait], [f.gateWait[k], this.c.soft]]) {
+    const c = this.c;
+    const waits = [[f.slotWait[k], c.bad], [f.releaseWait[k], c.wait], [f.gateWait[k], c.soft]];
+    for (const [wait, colour] of waits) {
       if (!(wait > 0))
         continue;
       this.hatch(this.x(at), lane.y + 6, this.x(at + wait), lane.y + lane.height - 6, colour);
@@ -295,25 +301,28 @@ class Timeline {
     g.lineTo(this.x(f.asked[k]), lane.y + lane.height - 3);
     g.stroke();
     g.globalAlpha = 1;
-    this.spots.push({ x0: this.x(f.asked[k]), x1: this.x(f.acquired[k]), y0: lane.y, y1: lane.y + lane.height, ...spot });
+    const x0 = this.x(f.asked[k]), x1 = this.x(f.acquired[k]);
+    this.spots.push({ x0, x1, y0: lane.y, y1: lane.y + lane.height, ...spot });
   }
 
   /* Above: the game has the image; below: the panel has it. */
   drawImage(f, k, lane, spot) {
-    const write = this.begunWriting(f, k), taken = f.latched[k] === f.latched[k] ? f.latched[k] : f.line[k];
-    const half = lane.height / 2, number = f.number[k];
+    const half = lane.height / 2, line = f.line[k], write = this.begunWriting(f, k);
+    const taken = f.latched[k] === f.latched[k] ? f.latched[k] : line;
     const until = f.ready[k] >= f.acquired[k] ? f.ready[k] : f.presented[k];
+    const end = f.released[k] >= line ? f.released[k] : line + this.capture.period;
+    const part = (from, to, y, height, how) => this.bar(this.x(from), this.x(to), lane.y + y, height,
+      f.number[k], spot, how);
     if (until >= f.acquired[k])
-      this.bar(this.x(f.acquired[k]), this.x(until), lane.y, half - 1, number, spot, { fill: false, dash: true });
+      part(f.acquired[k], until, 0, half - 1, { fill: false, dash: true });
     if (f.ready[k] >= write)
-      this.bar(this.x(write), this.x(f.ready[k]), lane.y, half - 1, number, spot, {});
+      part(write, f.ready[k], 0, half - 1, {});
     if (taken >= f.ready[k])
-      this.bar(this.x(f.ready[k]), this.x(taken), lane.y + half / 2, half, number, spot, { fill: false, dash: true, alpha: 0.7 });
-    const line = f.line[k], end = f.released[k] >= line ? f.released[k] : line + this.capture.period;
+      part(f.ready[k], taken, half / 2, half, { fill: false, dash: true, alpha: 0.7 });
     if (line >= f.latched[k])
-      this.bar(this.x(f.latched[k]), this.x(line), lane.y + half, half, number, spot, { fill: false });
+      part(f.latched[k], line, half, half, { fill: false });
     if (line === line)
-      this.bar(this.x(line), this.x(end), lane.y + half, half, number, spot, { label: String(number) });
+      part(line, end, half, half, { label: String(f.number[k]) });
     if ((f.flags[k] & TORN) && line === line) {
       this.g.strokeStyle = this.c.bad;
       this.g.lineWidth = 2;
@@ -350,7 +359,8 @@ class Timeline {
       }
       const again = i > 0 && r.frame[i - 1] === r.frame[i] && r.guest[i - 1] === r.guest[i];
       const spot = this.rowOf(r.guest[i], r.frame[i], r.from[i]) || { chunk: -1, row: -1 };
-      this.bar(x0, x1, lane.y, lane.height, r.frame[i], spot, { label: String(r.frame[i]), alpha: again ? 0.5 : 1 });
+      this.bar(x0, x1, lane.y, lane.height, r.frame[i], spot,
+        { label: String(r.frame[i]), alpha: again ? 0.5 : 1 });
       if (again && x1 - x0 > 12)
         this.hatch(x0, lane.y + lane.height - 7, x1, lane.y + lane.height, this.c.edges[r.frame[i] % 5]);
       if (r.flags[i] & (TORN_REFRESH | ASYNC)) {
@@ -428,16 +438,17 @@ class Timeline {
         least[i] = Math.min(least[i], interval);
       }
     };
-    const few = this.chunks.length && this.chunks.reduce((n, i) => n + this.capture.list[i].frames, 0) <= FRAMES_MOST;
+    const few = this.few && this.chunks.length > 0, { bins, period } = this.capture;
     if (few)
       this.eachInterval(add);
     else
-      this.capture.bins.worst.forEach((us, i) => us > 0 && add(i * this.capture.bins.us, us, (i + 1) * this.capture.bins.us));
-    const most = Math.max(4 * this.capture.period, Math.min(20 * this.capture.period, worst.reduce((a, b) => Math.max(a, b), 0) * 1.1));
+      bins.worst.forEach((us, i) => us > 0 && add(i * bins.us, us, (i + 1) * bins.us));
+    const longest = worst.reduce((a, b) => Math.max(a, b), 0);
+    const most = Math.max(4 * period, Math.min(20 * period, longest * 1.1));
     const y = us => bottom - Math.min(us / most, 1) * (bottom - top), g = this.g;
     g.textAlign = 'left';
-    for (let n = 1; n * this.capture.period <= most; n *= 2) {
-      const at = Math.round(y(n * this.capture.period)) + 0.5;
+    for (let n = 1; n * period <= most; n *= 2) {
+      const at = Math.round(y(n * period)) + 0.5;
       g.strokeStyle = this.c.line;
       g.lineWidth = 1;
       g.beginPath();
@@ -445,7 +456,7 @@ class Timeline {
       g.lineTo(this.width, at);
       g.stroke();
       g.fillStyle = this.c.soft;
-      g.fillText(`${(n * this.capture.period / 1000).toFixed(1)} ms`, this.left + 4, at - 8);
+      g.fillText(`${(n * period / 1000).toFixed(1)} ms`, this.left + 4, at - 8);
     }
     for (let i = 0; i < w; i++) {
       if (worst[i] === 0)
@@ -506,12 +517,13 @@ class Timeline {
 
   drawAxis() {
     const g = this.g, span = this.to - this.from, room = (this.width - this.left) / 90;
-    const steps = [1, 2, 5].flatMap(n => [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(k => n * 10 ** k)).sort((a, b) => a - b);
+    const steps = Array.from({ length: 42 }, (_, i) => [1, 2, 5][i % 3] * 10 ** Math.floor(i / 3));
     const step = steps.find(s => span / s <= room) || span;
     g.fillStyle = this.c.soft;
     g.textAlign = 'center';
     const zero = this.capture.from;
-    for (let t = zero + Math.ceil((this.from - zero) / step) * step, n = 0; t <= this.to && n < 100; t += step, n++) {
+    const first = zero + Math.ceil((this.from - zero) / step) * step;
+    for (let n = 0, t = first; t <= this.to && n < 100; n++, t += step) {
       const x = this.x(t), text = clock(t - this.capture.from, step);
       const half = g.measureText(text).width / 2;
       if (x - half > this.left - 8 && x + half < this.width)
