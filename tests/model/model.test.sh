@@ -1,7 +1,7 @@
 #!/bin/bash
 # The model of the release protocol: what holds, with two images, and that each planted mistake is
 # found. model.full.test.sh has three images and the larger settings.
-# timeout: 300
+# timeout: 600
 set -uo pipefail
 # shellcheck source=tests/model/spin.sh
 . "$TP_SRC/tests/model/spin.sh"
