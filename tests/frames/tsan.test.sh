@@ -13,7 +13,7 @@ names=(icd-map icd-census-deaf icd-census-headless icd-census-double icd-census-
     icd-lost icd-wayland icd-wayland-real icd-wayland-threads "${places[@]/#/icd-churn-}" "${places[@]/#/icd-killed-}"
     "${places[@]/#/icd-threads-}" "${places[@]/#/icd-queues-}" icd-copiers-headless shim-client shim-gone shim-threads panel-sim
     panel-sim-copy panel-sim-capture panel-window panel-android panel-android-double server-server server-hostile
-    server-live server-calls server-scanout server-notes)
+    server-live server-calls server-census server-scanout server-notes)
 
 if ! echo 'int main(void) { return 0; }' | ${CC:-cc} -fsanitize=thread -xc - -o "$TP_TMP/thread" 2>"$TP_TMP/err"; then
     echo 'the compiler has no thread sanitizer'
