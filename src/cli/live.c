@@ -113,6 +113,9 @@ static void put_guest(struct tp_live *l, const struct tp_ring_view *v, int64_t n
         (unsigned long long)tp_ring_look(v, TP_GAUGE_IMAGES));
     tp_recorder_setting(l->recorder, now, "release-fence", "%s",
         tp_ring_look(v, TP_GAUGE_RELEASE_FENCE) ? "on" : "off");
+    uint64_t connected = tp_ring_look(v, TP_GAUGE_CONNECTED);
+    if (connected > 0)
+        tp_recorder_setting(l->recorder, now, "board", "%s", connected > 1 ? "on" : "off");
 }
 
 static void put_screen(struct tp_live *l, const struct tp_ring_view *v)

@@ -55,6 +55,7 @@ static void put_settings(struct tp_recorder *to, const struct tp_world_config *c
     tp_recorder_setting(to, 0, "cap-mhz", "%u", c->gate.cap_mhz);
     tp_recorder_setting(to, 0, "images", "%u", c->images);
     tp_recorder_setting(to, 0, "release-fence", "%s", c->release ? "on" : "off");
+    tp_recorder_setting(to, 0, "board", "%s", c->no_board ? "off" : "on");
     tp_recorder_guest(to, 0, c->late_guest ? "late guest" : "early guest");
 }
 

@@ -144,7 +144,8 @@ void advice_lost_notes(struct advice *a)
         say(f, "There is no board: a lost final note costs a wait up to its bound, and a lost pending "
                "note can tear.");
     else if (count(a, TP_COUNT_RELEASE_TIMEOUTS) == 0)
-        say(f, "The board tells the same, and so no wait was longer for it.");
+        say(f, "%s tells the same, and so no wait was longer for it.",
+            a->setup->board == TP_ON ? "The board" : "A board");
     else
         say(f, "The board should tell the same, and yet waits went beyond their bound.");
     try(f, "See why the game's side does not empty its socket: a process that is stopped or starved, "

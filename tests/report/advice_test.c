@@ -423,6 +423,9 @@ static void lost_notes_are_told_with_the_board(void **state)
     advise(&p);
     assert_only(&p, "notes-lost");
     assert_says(&p, "notes-lost", "200 of about 2000 notes from the server (10.0 %)");
+    assert_says(&p, "notes-lost", "A board tells the same");
+    p.setup.board = TP_ON;
+    advise(&p);
     assert_says(&p, "notes-lost", "The board tells the same");
     p.setup.board = TP_OFF;
     advise(&p);

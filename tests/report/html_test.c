@@ -307,6 +307,35 @@ static void more_guests_than_are_shown_are_counted(void **state)
     tp_report_destroy(r);
 }
 
+static void a_window_on_its_way_and_the_screen_are_no_games(void **state)
+{
+    (void)state;
+    struct tp_recorder *c = begin_capture();
+    tp_recorder_setting(c, 0, "refresh-mhz", "60000");
+    tp_recorder_setting(c, 7, "gate", "vsync"); /* of each swapchain, and no change */
+    tp_recorder_setting(c, 8, "gate", "vsync");
+    tp_recorder_setting(c, 9, "gate", "latency");
+    tp_recorder_guest(c, 1, "a window");
+    tp_recorder_guest(c, 2, "the game");
+    for (unsigned i = 0; i < 600; i++) {
+        struct tp_frame_record f = frame_at(i / 2, i / 2 * PERIOD);
+        f.guest = i % 2 ? 2 : i < 40 ? 1 : TP_JOIN_SCREEN;
+        if (f.guest == TP_JOIN_SCREEN)
+            f.begin_ns = f.asked_ns = f.gate_ns = f.acquired_ns = f.presented_ns = TP_NEVER;
+        tp_recorder_frame(c, &f);
+    }
+    tp_recorder_finish(c, NULL);
+    struct tp_report *r = read_it();
+    const struct report_guest *guests[REPORT_GUESTS];
+    assert_int_equal(r->n_guests, 3);
+    assert_int_equal(report_shown_guests(r, guests), 2);
+    assert_string_equal(guests[0]->name, "the game");
+    assert_int_equal(guests[1]->number, TP_JOIN_SCREEN);
+    assert_int_equal(guests[1]->n_findings, 0);
+    assert_int_equal(r->n_changes, 1);
+    tp_report_destroy(r);
+}
+
 static void settings_without_end_are_bounded(void **state)
 {
     (void)state;
@@ -543,6 +572,7 @@ int main(void)
         cmocka_unit_test(the_overview_has_all_frames_of_any_span),
         cmocka_unit_test(figures_are_those_of_the_summary),
         cmocka_unit_test(more_guests_than_are_shown_are_counted),
+        cmocka_unit_test(a_window_on_its_way_and_the_screen_are_no_games),
         cmocka_unit_test(settings_without_end_are_bounded),
         cmocka_unit_test(the_same_in_a_row_is_one_event),
         cmocka_unit_test(of_too_many_the_worst_are_kept),
