@@ -100,12 +100,14 @@ memory_of() { # name
 check '100000 frames in 400 MB of addresses' memory_of large
 
 # The browser. Names that would act, and two guests: made by a program of the tests.
-"$(build_folder)/tests/report/report_captures" hostile.cap guests.cap
+"$(build_folder)/tests/report/report_captures" hostile.cap guests.cap extremes.cap
 report hostile
 report guests
+report extremes
+check 'instants at the ends of time make a page' test $? -eq 0
 check 'each guest is in the JSON' json_holds '[.guests[].name] == ["one game", "another game"]' guests.json
 if command -v tidy >/dev/null; then
-    for name in healthy all torn hostile guests cut; do
+    for name in healthy all torn hostile guests extremes cut; do
         tidy -quiet -errors --drop-empty-elements no --mute-id yes "$name.html" >/dev/null 2>tidy.err
         check "$name.html is valid HTML" test ! -s tidy.err
         head -n 3 tidy.err >&2

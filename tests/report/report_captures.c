@@ -1,5 +1,5 @@
-/* Captures that simulate does not make: names that would act in a page, and two guests at once.
- * report_captures HOSTILE.cap GUESTS.cap */
+/* Captures that simulate does not make: names that would act in a page, two guests at once, instants
+ * at the ends of what there may be. report_captures HOSTILE.cap GUESTS.cap EXTREMES.cap */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,11 +64,49 @@ static void put_frame(struct tp_recorder *c, unsigned guest, uint64_t number, bo
     tp_recorder_frame(c, &f);
 }
 
+static void put_extremes(struct tp_recorder *c)
+{
+    const int64_t bound = INT64_C(1) << 60, ends[] = {-bound, bound, 0, 1000 * MS};
+    for (unsigned i = 0; i < 400; i++) {
+        struct tp_frame_record f = {.number = i % 5 ? i : (uint64_t)bound,
+            .guest = i % 3,
+            .image = i % 9 ? i % 70 : UINT16_MAX,
+            .late = true,
+            .torn = true,
+            .dropped = true,
+            .repeats = i % 3 ? (uint64_t)bound : 0,
+            .sequence = i % 2 ? (uint64_t)bound : i,
+            .refresh_mhz = i % 4 ? UINT32_MAX : 0,
+            .cap_mhz = i % 7 ? 1 : UINT32_MAX,
+            .release_wait_ns = ends[i % 4],
+            .slot_wait_ns = ends[i / 4 % 4],
+            .elsewhere_ns = TP_NEVER,
+            .elsewhere_to_ns = TP_NEVER};
+        int64_t *instants[] = {&f.begin_ns, &f.asked_ns, &f.gate_ns, &f.acquired_ns, &f.cpu_ns, &f.cpu_to_ns,
+            &f.presented_ns, &f.write_ns, &f.ready_ns, &f.booked_ns, &f.published_ns, &f.latched_ns,
+            &f.line_ns, &f.released_ns, &f.told_ns};
+        for (unsigned k = 0; k < sizeof instants / sizeof *instants; k++)
+            *instants[k] = ends[(i * 7 + k * 5 + i / 6) % 4];
+        struct tp_refresh_record r = {.sequence = i,
+            .refresh_mhz = i % 2 ? 1 : UINT32_MAX,
+            .latch_ns = ends[i % 4],
+            .from_ns = ends[(i + 1) % 4],
+            .to_ns = ends[(i + 2) % 4],
+            .shows = i % 3,
+            .guest = i % 3,
+            .frame = i,
+            .torn_ns = ends[i % 3],
+            .torn_line = UINT32_MAX};
+        tp_recorder_refresh(c, &r);
+        tp_recorder_frame(c, &f);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char bad[] =
         "</script><script>hacked=1</script><img src=x onerror=hacked=1><b><i>\xe2\x80\xae\"'&amp;";
-    if (argc != 3)
+    if (argc != 4)
         return 2;
     struct tp_recorder *c = begin(argv[1]);
     tp_recorder_guest(c, 0, bad);
@@ -84,5 +122,8 @@ int main(int argc, char **argv)
     tp_recorder_guest(c, 1, "another game");
     for (unsigned i = 0; i < 800; i++)
         put_frame(c, i % 2, i / 2, i % 50 == 0);
+    err = err < 0 ? err : tp_recorder_finish(c, NULL);
+    c = begin(argv[3]);
+    put_extremes(c);
     return err < 0 || tp_recorder_finish(c, NULL) < 0;
 }

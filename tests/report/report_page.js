@@ -226,6 +226,15 @@ async function hostile(page) {
   check('quietly', page.complaints.length === before);
 }
 
+async function extremes(page) {
+  await page.open(url('extremes.html'));
+  await page.ask("document.getElementById('stage').focus({ preventScroll: true })");
+  for (const key of ['n', 'n', 'p', '.', ',', '+', '+', 'ArrowLeft', 'End', 'Home', '-', '0', '.'])
+    await page.press(key);
+  check('instants at the ends of time can be looked at', (await frameSays(page)).length > 0);
+  check('and views stay numbers', await page.ask('Number.isFinite(timeline.from) && timeline.to > timeline.from'));
+}
+
 async function without(page) {
   await page.script(false);
   await page.open(url('late.html'));
@@ -259,7 +268,7 @@ async function large(page) {
 async function main() {
   const browser = new Browser(profile);
   try {
-    for (const part of [causes, frames, events, movement, looks, contrast, access, hostile, without, guests, large]) {
+    for (const part of [causes, frames, events, movement, looks, contrast, access, hostile, extremes, without, guests, large]) {
       const page = await browser.page();
       await page.media('light');
       await page.size(1200, 900);
