@@ -175,7 +175,7 @@ static void act(struct tp_join *j, struct input *in, int64_t *now_ns)
         had_refresh = had_refresh && id != 0;
         break;
     case 3:
-        tp_join_add(j, id, id == 0 ? TP_RING_SCREEN : TP_RING_SWAPCHAIN, 1, (const char *)"\xff\x1b");
+        tp_join_add(j, id, id == 0 ? TP_RING_SCREEN : TP_RING_SWAPCHAIN, 1, "\xff\x1b");
         break;
     case 4:
         tp_join_lost(j, id, number(in));

@@ -132,7 +132,9 @@ static void pump(void)
 static void tick(void)
 {
     screen.sequence++;
-    const struct tp_panel_tick t = {screen.sequence, (int64_t)screen.sequence * 16666666, 16666666, 0, 0};
+    const struct tp_panel_tick t = {.sequence = screen.sequence,
+        .time_ns = (int64_t)screen.sequence * 16666666,
+        .period_ns = 16666666};
     screen.events->tick(screen.data, &t);
     pump();
 }

@@ -36,7 +36,8 @@ struct tp_join_sink {
     void (*refresh)(void *data, const struct tp_refresh_record *r);
     /* From now on it is so, says this guest; or TP_JOIN_SCREEN. */
     void (*setting)(void *data, unsigned guest, const struct tp_ring_setting *s);
-    /* So many entries more of its ring are not among the records: overwritten, or what none can be. */
+    /* So many entries more of its ring are not among the records: overwritten, or what none can
+     * be. */
     void (*lost)(void *data, unsigned guest, uint64_t entries);
     void *data;
 };

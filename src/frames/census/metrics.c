@@ -92,8 +92,11 @@ static void empty(struct histogram *h)
 
 void tp_metrics_reset(struct tp_metrics *m)
 {
-    struct tp_metrics fresh = {m->interval, m->stutter, m->latency, m->acquire_wait,
-        m->gate_to_start};
+    struct tp_metrics fresh = {.interval = m->interval,
+        .stutter = m->stutter,
+        .latency = m->latency,
+        .acquire_wait = m->acquire_wait,
+        .gate_to_start = m->gate_to_start};
     struct histogram *all[] = {&fresh.interval, &fresh.stutter, &fresh.latency,
         &fresh.acquire_wait, &fresh.gate_to_start};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)

@@ -862,7 +862,7 @@ static void put_anything(uint32_t id)
         e.frame.buffer = buffer(any() % 3, any() % 3);
     } else if (e.kind == TP_RING_PICTURE) {
         e.picture = (struct tp_ring_picture){some(), some(), any() % 4 == 0, instant(), instant(),
-            instant(), instant(), any() % 2 ? instant() : TP_NEVER, (unsigned)some(), {{{0}}}};
+            instant(), instant(), any() % 2 ? instant() : TP_NEVER, (unsigned)some(), {{{0, 0}, 0, 0}}};
         for (unsigned i = 0; i < TP_RING_LAYERS; i++)
             e.picture.layers[i] = buffer(any() % 3, any() % 3);
     } else if (e.kind == TP_RING_REFRESH) {
