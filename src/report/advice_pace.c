@@ -84,8 +84,8 @@ void advice_over_budget(struct advice *a)
         "%llu frames came late because they, or the ones before them, needed more than the time from one "
         "to the next. The longest took %.1f ms of CPU and GPU; the mean is %.1f ms.",
         (unsigned long long)s->late_work, ms((double)s->work.most), ms(mean(&s->work)));
-    try(f, "Jump to one in the timeline and see whether its CPU or its GPU part is long: shaders that "
-           "are compiled, files that are loaded, or a heavy view.");
+    try(f, "A report's timeline shows whether the CPU's or the GPU's part of such a frame is long: "
+           "shaders that are compiled, files that are loaded, or a heavy view.");
     if (has_gate(a, "latency"))
         try(f, " The gate vsync leaves more room for them than latency.");
 }
@@ -271,8 +271,8 @@ void advice_uneven(struct advice *a)
         say(f, " %llu of them had waited for an image.", (unsigned long long)a->signs->late_wait);
     else
         say(f, " No cause that is recorded explains it.");
-    try(f, "Step through the events (key n) and see which part of a late frame is long: a wait, the "
-           "CPU, the GPU or the way to the panel.");
+    try(f, "A report's events lead to each late frame: see which part of it is long, a wait, the CPU, "
+           "the GPU or the way to the panel.");
 }
 
 void advice_one_side(struct advice *a)

@@ -31,9 +31,9 @@ void advice_tears(struct advice *a)
     } else {
         say(f, "Release fences %s, and no image was handed out unsafely.",
             a->setup->release_fence == TP_ON ? "are on" : "may be on");
-        try(f, "See the first one in the timeline: which image is written, and who still reads it. If "
-               "the game writes an image that it has presented, it is the game's fault; else please "
-               "report it with this capture.");
+        try(f, "A report's timeline shows which image is written, and who still reads it. If the game "
+               "writes an image that it has presented, it is the game's fault; else please tell "
+               "turnpike's maintainers, with a capture.");
     }
 }
 
@@ -69,7 +69,7 @@ void advice_timeouts(struct advice *a)
         say(f, "The panel stopped meanwhile, which explains those around its stops.");
     else
         say(f, "Somebody keeps images: the panel's fence is silent, or the compositor stalls.");
-    try(f, "Look at the first one in the timeline. turnpike doctor on the device's log says whether "
+    try(f, "A report's timeline shows the first one. turnpike doctor on the device's log says whether "
            "SurfaceFlinger rejected a transaction; a compositor that stalls shows as a long way from "
            "ready to the panel.");
 }
