@@ -143,10 +143,35 @@ static char *parent_of(const char *path)
     return slash == path ? tp_strdup("/") : tp_strndup(path, (size_t)(slash - path));
 }
 
-/* Devices and pipes are written to; a rename would put a file in their place. */
+int tp_named_descriptor(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    char *end;
+
+    if (!strcmp(path, "/dev/stdout"))
+        return STDOUT_FILENO;
+    if (!strcmp(path, "/dev/stderr"))
+        return STDERR_FILENO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        size_t n = strlen(folders[i]);
+        if (strncmp(path, folders[i], n) != 0 || path[n] < '0' || path[n] > '9')
+            continue;
+        long fd = strtol(path + n, &end, 10);
+        if (!*end && fd <= INT_MAX)
+            return (int)fd;
+    }
+    return -1;
+}
+
+/* Devices, pipes and descriptors are written to; a rename would put a file in their place. */
 static int write_into(const char *path, const void *data, size_t len, struct tp_error *e)
 {
-    int fd = tp_open_pipe(path, e);
+    int named = tp_named_descriptor(path);
+    if (named == STDOUT_FILENO)
+        fflush(stdout); /* what was said before comes before */
+    int fd = named < 0 ? tp_open_pipe(path, e) : fcntl(named, F_DUPFD_CLOEXEC, 0);
+    if (named >= 0 && fd < 0)
+        return tp_fail_errno(e, errno, path, "cannot be written");
     int r = fd < 0 ? fd : write_all(fd, data, len);
     if (fd >= 0 && close(fd) < 0 && !r)
         r = -errno;
@@ -157,7 +182,7 @@ int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, s
 {
     struct stat st;
     bool there = stat(path, &st) == 0;
-    if (there && !S_ISREG(st.st_mode))
+    if (tp_named_descriptor(path) >= 0 || (there && !S_ISREG(st.st_mode)))
         return write_into(path, data, len, e);
     if (there)
         mode = st.st_mode & 07777;
@@ -191,6 +216,12 @@ out:
 int tp_try_write(const char *path, struct tp_error *e)
 {
     struct stat st;
+    int named = tp_named_descriptor(path);
+    if (named >= 0) {
+        int flags = fcntl(named, F_GETFL);
+        int err = flags < 0 ? errno : (flags & O_ACCMODE) == O_RDONLY ? EBADF : 0;
+        return err ? tp_fail_errno(e, err, path, "cannot be written") : 0;
+    }
     bool there = stat(path, &st) == 0;
     if (there && !S_ISREG(st.st_mode)) {
         if (S_ISDIR(st.st_mode))

@@ -17,9 +17,14 @@ int tp_open_regular(const char *path, uint64_t *size_bytes, struct tp_error *e);
  * out: emptied first; the caller owns it. */
 int tp_read_file(const char *path, size_t max_bytes, struct tp_buf *out, struct tp_error *e);
 
+/* The descriptor of this process that a path names (/dev/stdout, /dev/stderr, /dev/fd/N,
+ * /proc/self/fd/N); -1: it names none. It is written to where it stands: what a shell has opened
+ * behind it, to append or with other programs, is not this one's to replace. */
+int tp_named_descriptor(const char *path);
+
 /* Writes a file whole or not at all: a temporary beside it, then rename. mode: permission bits of
- * a new file; a file that exists keeps its own. A symbolic link at path is followed. A device or a
- * pipe is written into. */
+ * a new file; a file that exists keeps its own. A symbolic link at path is followed. A device, a
+ * pipe or a descriptor is written into. */
 int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, struct tp_error *e);
 
 /* Opens a device or a pipe that is there to write into, without blocking on it: writes answer EAGAIN.

@@ -56,10 +56,14 @@ int tp_output_open(const char *path, struct tp_output *out, struct tp_error *e)
     int fd;
 
     *out = (struct tp_output){0};
-    if (!strcmp(path, "-")) {
-        fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    int named = strcmp(path, "-") ? tp_named_descriptor(path) : STDOUT_FILENO;
+    if (named >= 0) {
+        if (named == STDOUT_FILENO)
+            fflush(stdout); /* what was said before comes before */
+        fd = fcntl(named, F_DUPFD_CLOEXEC, 0);
         if (fd < 0)
-            return tp_fail_errno(e, errno, "standard output", "cannot be written");
+            return tp_fail_errno(
+                e, errno, strcmp(path, "-") ? path : "standard output", "cannot be written");
     } else if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
         int r = tp_try_write(path, e);
         fd = r < 0 ? r : open(path, O_WRONLY | O_CLOEXEC);

@@ -148,6 +148,41 @@ static void a_device_is_written_into_not_replaced(void **state)
     free(fifo);
 }
 
+/* As a shell leaves it: >> log, and others that write there, too. */
+static void a_descriptor_is_written_to_where_it_stands(void **state)
+{
+    char *path = in(state, "log");
+    put(path, "before\n");
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    char *name = tp_asprintf("/dev/fd/%d", fd);
+    struct stat was, is;
+    assert_int_equal(stat(path, &was), 0);
+    assert_int_equal(tp_try_write(name, NULL), 0);
+    put(name, "ours\n");
+    assert_int_equal(write(fd, "after\n", 6), 6);
+    assert_holds(path, "before\nours\nafter\n");
+    assert_int_equal(stat(path, &is), 0);
+    assert_int_equal(is.st_ino, was.st_ino);
+    close(fd);
+    assert_int_equal(tp_try_write(name, NULL), -EBADF);
+    assert_int_equal(tp_write_file(name, "x", 1, 0644, NULL), -EBADF);
+    free(name);
+    free(path);
+}
+
+static void descriptors_are_told_by_their_names(void **state)
+{
+    (void)state;
+    assert_int_equal(tp_named_descriptor("/dev/stdout"), 1);
+    assert_int_equal(tp_named_descriptor("/dev/stderr"), 2);
+    assert_int_equal(tp_named_descriptor("/dev/fd/17"), 17);
+    assert_int_equal(tp_named_descriptor("/proc/self/fd/3"), 3);
+    static const char *const none[] = {"-", "stdout", "/dev/null", "/dev/fd/", "/dev/fd/-1",
+        "/dev/fd/1x", "/dev/fd/99999999999", "/dev/fd/1/x"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(tp_named_descriptor(none[i]), -1);
+}
+
 static void a_pipe_that_nobody_reads_is_refused(void **state)
 {
     char *fifo = in(state, "fifo");
@@ -531,6 +566,8 @@ int main(int argc, char **argv)
         in_folder(writing_replaces_a_file_and_keeps_its_mode),
         in_folder(writing_through_a_link_keeps_the_link),
         in_folder(a_device_is_written_into_not_replaced),
+        in_folder(a_descriptor_is_written_to_where_it_stands),
+        in_folder(descriptors_are_told_by_their_names),
         in_folder(a_pipe_that_nobody_reads_is_refused),
         in_folder(a_blocked_signal_ends_the_wait_for_a_pipe),
         in_folder(a_write_that_fails_leaves_nothing),

@@ -83,6 +83,19 @@ static void a_file_keeps_its_rights_and_a_link_its_place(void **state)
     free(path);
 }
 
+static void a_descriptor_is_written_to_where_it_stands(void **state)
+{
+    char *path = in(state, "log");
+    write_text(path, "before\n", true);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    char *name = tp_asprintf("/proc/self/fd/%d", fd);
+    write_text(name, "ours\n", true);
+    assert_holds(path, "before\nours\n");
+    close(fd);
+    free(name);
+    free(path);
+}
+
 static void a_full_disk_is_said_in_the_end(void **state)
 {
     (void)state;
@@ -133,6 +146,7 @@ int main(void)
         in_folder(a_file_is_there_when_it_is_whole),
         in_folder(what_is_not_kept_leaves_the_old_file_and_nothing_else),
         in_folder(a_file_keeps_its_rights_and_a_link_its_place),
+        in_folder(a_descriptor_is_written_to_where_it_stands),
         in_folder(a_full_disk_is_said_in_the_end),
         in_folder(a_folder_that_is_none_is_said_at_once),
         in_folder(a_program_that_is_killed_leaves_nothing),
