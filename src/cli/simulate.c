@@ -91,7 +91,7 @@ static int run(int argc, char **argv)
     struct tp_error e = {0};
     int status = -1;
     tp_world_defaults(&o.config);
-    o.config.frames = 10000;
+    o.config.frames = TP_SIMULATE_USUAL_FRAMES;
     o.chart_from = TP_CHART_FROM;
     for (int c; status < 0 && (c = tp_cli_option(cmd, argc, argv)) != -1;) {
         const char *wrong = NULL;
@@ -114,32 +114,6 @@ static int run(int argc, char **argv)
     tp_costs_finish(&o.costs);
     return status;
 }
-
-static const struct option options[] = {
-    {"trace", required_argument, NULL, TP_SIMULATE_TRACE},
-    {"cost", required_argument, NULL, TP_SIMULATE_COST},
-    {"guest", required_argument, NULL, TP_SIMULATE_GUEST},
-    {"refresh", required_argument, NULL, TP_SIMULATE_REFRESH},
-    {"cap", required_argument, NULL, TP_SIMULATE_CAP},
-    {"gate", required_argument, NULL, TP_SIMULATE_GATE},
-    {"images", required_argument, NULL, TP_SIMULATE_IMAGES},
-    {"frames", required_argument, NULL, TP_SIMULATE_FRAMES},
-    {"seed", required_argument, NULL, TP_SIMULATE_SEED},
-    {"pipeline", required_argument, NULL, TP_SIMULATE_PIPELINE},
-    {"latch", required_argument, NULL, TP_SIMULATE_LATCH},
-    {"compositor-us", required_argument, NULL, TP_SIMULATE_COMPOSITOR},
-    {"compose", required_argument, NULL, TP_SIMULATE_COMPOSE},
-    {"callback", required_argument, NULL, TP_SIMULATE_CALLBACK},
-    {"assert", no_argument, NULL, TP_SIMULATE_ASSERT},
-    {"faults", required_argument, NULL, TP_SIMULATE_FAULTS},
-    {"release-fence", required_argument, NULL, TP_SIMULATE_FENCE},
-    {"capture", required_argument, NULL, TP_SIMULATE_CAPTURE},
-    {"json", required_argument, NULL, TP_SIMULATE_JSON},
-    {"chart", required_argument, NULL, TP_SIMULATE_CHART},
-    {"chart-from", required_argument, NULL, TP_SIMULATE_CHART_FROM},
-    {"help", no_argument, NULL, 'h'},
-    {0},
-};
 
 const struct tp_command tp_command_simulate = {
     .name = "simulate",
@@ -175,7 +149,7 @@ const struct tp_command tp_command_simulate = {
         "  --chart F.svg       a picture of eight refreshes, game to panel\n"
         "  --chart-from N      the first frame in it (default: 150)\n"
         "\nExit status: 0 it ran, 1 an invariant broke (a short story says how) or --assert,\n"
-        "2 wrong usage.\n",
-    .options = options,
+        "2 wrong usage, or faults that let too little through for it to come to its end.\n",
+    .options = tp_simulate_options,
     .run = run,
 };

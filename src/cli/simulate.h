@@ -6,6 +6,8 @@
 #include "frames/world/costs.h"
 #include "frames/world/world.h"
 
+#define TP_SIMULATE_USUAL_FRAMES 10000u
+
 enum tp_simulate_option {
     TP_SIMULATE_TRACE = 1,
     TP_SIMULATE_COST,
@@ -42,6 +44,12 @@ struct tp_simulate {
 const char *tp_simulate_set(int option, const char *text, struct tp_simulate *o);
 /* What is wrong with the names of its files, or NULL. */
 const char *tp_simulate_check_files(const struct tp_simulate *o);
+
+extern const struct option tp_simulate_options[];
+
+/* The options that run c again, as one types them: seed, costs and what is not the default. trace:
+ * where the costs are from, or NULL. The caller frees it. */
+char *tp_simulate_again(const struct tp_world_config *c, const char *trace);
 
 /* Says what came of a run, on standard output and where --json goes; the exit status. */
 int tp_simulate_report(const struct tp_command *cmd, const struct tp_simulate *o,

@@ -8,6 +8,32 @@
 #include "cli/simulate.h"
 #include "frames/pace/profile.h"
 
+const struct option tp_simulate_options[] = {
+    {"trace", required_argument, NULL, TP_SIMULATE_TRACE},
+    {"cost", required_argument, NULL, TP_SIMULATE_COST},
+    {"guest", required_argument, NULL, TP_SIMULATE_GUEST},
+    {"refresh", required_argument, NULL, TP_SIMULATE_REFRESH},
+    {"cap", required_argument, NULL, TP_SIMULATE_CAP},
+    {"gate", required_argument, NULL, TP_SIMULATE_GATE},
+    {"images", required_argument, NULL, TP_SIMULATE_IMAGES},
+    {"frames", required_argument, NULL, TP_SIMULATE_FRAMES},
+    {"seed", required_argument, NULL, TP_SIMULATE_SEED},
+    {"pipeline", required_argument, NULL, TP_SIMULATE_PIPELINE},
+    {"latch", required_argument, NULL, TP_SIMULATE_LATCH},
+    {"compositor-us", required_argument, NULL, TP_SIMULATE_COMPOSITOR},
+    {"compose", required_argument, NULL, TP_SIMULATE_COMPOSE},
+    {"callback", required_argument, NULL, TP_SIMULATE_CALLBACK},
+    {"assert", no_argument, NULL, TP_SIMULATE_ASSERT},
+    {"faults", required_argument, NULL, TP_SIMULATE_FAULTS},
+    {"release-fence", required_argument, NULL, TP_SIMULATE_FENCE},
+    {"capture", required_argument, NULL, TP_SIMULATE_CAPTURE},
+    {"json", required_argument, NULL, TP_SIMULATE_JSON},
+    {"chart", required_argument, NULL, TP_SIMULATE_CHART},
+    {"chart-from", required_argument, NULL, TP_SIMULATE_CHART_FROM},
+    {"help", no_argument, NULL, 'h'},
+    {0},
+};
+
 static bool parse_whole(const char *text, unsigned long max, unsigned long *out)
 {
     return tp_parse_number(&text, max, out) && *text == 0;

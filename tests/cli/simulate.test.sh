@@ -65,6 +65,14 @@ for odd in '--gate off --images 32' '--images 2 --compositor-us 40000' '--callba
     check "$odd: nothing breaks" test $? -eq 0
 done
 
+timeout 20 "$TURNPIKE" simulate --faults compositor-crash:1000,server-crash:1000 --frames 5 --cost 50000 >said 2>err
+check 'faults that let nothing through: status 2' test $? -eq 2
+check 'it says so' grep -q 'the faults asked for let too little through: 0 frames in' err
+"$TURNPIKE" simulate --frames 1 >said 2>err
+check 'of the frames that are left out no latency is said' \
+    test "$(grep -c 'left out' said)/$(grep -c 'first line\|waits' said)" = 1/0
+"$TURNPIKE" simulate --frames 40 --cost 1000000 >said 2>err
+check 'frames that stay long' grep -q 'stayed for 16 or more: 30;' said
 "$TURNPIKE" simulate --frames 100 --seed 9223372036854775807 --json - >said 2>err
 check 'the greatest seed' json_holds '.seed == 9223372036854775807' said
 "$TURNPIKE" simulate --frames 1000 --faults all:1000 >said 2>err

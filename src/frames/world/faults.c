@@ -155,6 +155,8 @@ void begin_fault(struct world *w, enum tp_world_fault f)
         break;
     }
     w->out->injected[f] += happens;
+    if (happens)
+        fault_comes_or_ends(w);
 }
 
 void roll_faults(struct world *w)
@@ -169,6 +171,7 @@ void end_fault(struct world *w, enum tp_world_fault f)
 {
     struct server *s = &w->server;
     struct compositor *c = &w->compositor;
+    fault_comes_or_ends(w);
     switch (f) {
     case TP_FAULT_SERVER_CRASH:
         tell(w, "the server is back");

@@ -203,8 +203,11 @@ struct watch {
     int64_t at, waited;
     uint64_t frame; /* its number + 1 */
     bool excused;
-    uint64_t frames; /* shown or dropped so far, and since when */
-    int64_t frames_at;
+};
+
+struct still {
+    uint64_t frames;              /* shown or dropped so far */
+    int64_t frames_at, fault_at; /* since when; and since when nothing has gone wrong, or ended */
 };
 
 struct world {
@@ -242,9 +245,11 @@ struct world {
     bool paced;  /* by the gate, and not late on purpose */
     bool fits;   /* and each frame has all that it needs */
     struct watch watch;
+    struct still still;
     int64_t slowest_ns;             /* refresh so far */
     int64_t first_late;             /* frames before the first that is judged; -1: none is yet */
-    int64_t still_ns;               /* from one frame to the next, at most */
+    int64_t between_ns;             /* from one frame to the next, at most */
+    int64_t settled_ns, last_line_ns; /* first lines of the first frame that counts, and the last */
     tp_fine clock;                  /* a cap's, of the last frame; 0: none yet */
     struct tp_refresh_record reads; /* the scan-out that goes on; for who looks on */
     int64_t policy_start;           /* of the last frame by a policy, and the refresh then */
@@ -411,9 +416,12 @@ bool policy_holds(struct world *w, int64_t *until);
 void start_invariants(struct world *w);
 /* An invariant broke: the run is over. */
 void broken(struct world *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void fault_comes_or_ends(struct world *w);
 /* After every event. */
 void check_event(struct world *w);
 void check_acquired(struct world *w, const struct frame *f);
+/* A frame's first line. */
+void check_line(struct world *w, int64_t line);
 /* wanted: the refresh that the cap allows it at the latest; stay: how many the last one had. */
 void check_shown(struct world *w, int64_t sequence, int64_t wanted, int64_t stay);
 void check_run(struct world *w);

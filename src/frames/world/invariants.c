@@ -9,7 +9,12 @@
 
 #define GATE_OPEN_NS 1000000         /* from there to the frame's start, at most */
 #define FEW_FRAMES 1000u             /* too few to speak of a rate */
-#define STILL_NS INT64_C(5000000000) /* longer than anybody is away */
+/* Longer than anybody is silent; where faults come on and on, they may let nothing through so long,
+ * and each frame take so long. */
+#define STILL_NS INT64_C(2000000000)
+#define BLOCKED_NS INT64_C(20000000000)
+#define FRAME_NS INT64_C(2000000000)
+#define TIMES 8 /* as long as a frame takes at most */
 /* Sleeps that end late, and the hops between processes. */
 #define SLACK_NS 1000000
 
@@ -57,12 +62,12 @@ unsigned tp_world_images(const struct tp_world_config *c)
     return (unsigned)((away + c->callback_ns + period - 1) / period);
 }
 
-/* From one frame to the next, at most. */
+/* From one frame to the next, at most, where nobody is away. */
 static int64_t most_between(const struct world *w)
 {
     const struct tp_world_config *c = w->c;
-    int64_t most = STILL_NS + 2 * dearest(c) + c->callback_ns +
-        c->compose_ns; /* DVFS may double what it costs */
+    int64_t most =
+        2 * dearest(c) + c->callback_ns + c->compose_ns; /* DVFS may double what it costs */
     most += (int64_t)(c->pipeline + 2 + late_refreshes(c)) * w->slowest_ns;
     if (c->gate.mode != TP_GATE_OFF && c->gate.cap_mhz > 0)
         most += period_of(c->gate.cap_mhz);
@@ -106,7 +111,8 @@ void start_invariants(struct world *w)
     /* A panel may have gone over to 60 Hz unseen: a quarantine is as long. */
     w->slowest_ns = period_of(c->slowest_mhz > 0 ? c->slowest_mhz : c->refresh_mhz);
     w->slowest_ns = max_ns(w->slowest_ns, period_of(60000));
-    w->still_ns = most_between(w);
+    w->between_ns = most_between(w);
+    w->still.frames_at = w->still.fault_at = w->now;
     w->first_late = -1;
     w->paced = c->policy == TP_POLICY_GATE &&
         (c->gate.mode == TP_GATE_VSYNC || c->gate.mode == TP_GATE_CAP);
@@ -183,17 +189,37 @@ static void check_hang(struct world *w)
         broken(w, "an acquire hangs: %.1f ms for nobody's work", (double)h->waited / 1e6);
 }
 
-/* Whatever is away comes back, and frames go on. */
+/* What was asked for to go wrong does so before frames can come. */
+static void blocked(struct world *w, uint64_t frames, int64_t since)
+{
+    snprintf(w->out->blocked, sizeof w->out->blocked,
+        "the faults asked for let too little through: %llu frames in %.1f s",
+        (unsigned long long)frames, (double)(w->now - since) / 1e9);
+    w->over = true;
+}
+
+void fault_comes_or_ends(struct world *w)
+{
+    w->still.fault_at = w->now;
+}
+
+/* Whatever is away comes back, and frames go on, unless something goes wrong again before one can.
+ * A run that cannot go on ends. */
 static void check_still(struct world *w)
 {
-    struct watch *h = &w->watch;
+    struct still *s = &w->still;
     uint64_t frames = w->out->frames + w->out->drops;
-    if (frames != h->frames || h->frames_at == 0) {
-        h->frames = frames;
-        h->frames_at = w->now;
-    } else if (w->now - h->frames_at > w->still_ns) {
-        broken(w, "no frame has been shown for %.1f s", (double)(w->now - h->frames_at) / 1e9);
+    if (frames != s->frames) {
+        s->frames = frames;
+        s->frames_at = w->now;
     }
+    int64_t times = TIMES * w->between_ns;
+    if (w->now - max_ns(s->frames_at, s->fault_at) > STILL_NS + w->between_ns)
+        broken(w, "no frame has been shown for %.1f s", (double)(w->now - s->frames_at) / 1e9);
+    else if (w->now - s->frames_at > BLOCKED_NS + times)
+        blocked(w, 0, s->frames_at);
+    else if ((w->now - START_NS - BLOCKED_NS) / (FRAME_NS + times) > (int64_t)frames)
+        blocked(w, frames, START_NS);
 }
 
 void check_event(struct world *w)
@@ -228,6 +254,14 @@ void check_acquired(struct world *w, const struct frame *f)
     if (w->steady && n.release_timeouts > 0 && is_within_bound(w))
         broken(w, "a release was waited for past the bound");
     check_clock(w, f->gate);
+}
+
+/* The first ones come before the gate knows anything: a cap is exact from there on. */
+void check_line(struct world *w, int64_t line)
+{
+    if (w->out->frames == TP_LEFT_OUT)
+        w->settled_ns = line;
+    w->last_line_ns = line;
 }
 
 void check_shown(struct world *w, int64_t sequence, int64_t wanted, int64_t stay)
@@ -282,7 +316,8 @@ void check_run(struct world *w)
         check_few(w);
     if (!w->fits || cap == 0 || cap >= c->refresh_mhz || tp_cap_lock(cap, period) > 0)
         return;
-    double exact = (double)(o->frames - 1) * 1e12 / cap, off = (double)o->span_ns - exact;
+    double exact = (double)(o->frames - 1 - TP_LEFT_OUT) * 1e12 / cap;
+    double off = (double)(w->last_line_ns - w->settled_ns) - exact;
     if (off > 0.0001 * exact + (double)period || off < -0.0001 * exact - (double)period)
         broken(w, "a cap is not exact");
 }

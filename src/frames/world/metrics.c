@@ -4,8 +4,6 @@
 
 #include "frames/world/internal.h"
 
-#define LEFT_OUT 10u /* frames at the start, which are in no share */
-
 void start_metrics(struct world *w)
 {
     w->metrics.records = tp_metrics_create();
@@ -26,7 +24,7 @@ void count_acquire(struct world *w, const struct frame *f)
 void count_ready(struct world *w, const struct frame *f)
 {
     struct metrics *m = &w->metrics;
-    if (f->number < LEFT_OUT)
+    if (f->number < TP_LEFT_OUT)
         return;
     m->ready++;
     m->in_period += f->ready - f->gate <= panel_period(w);
@@ -55,6 +53,7 @@ void count_shown(struct world *w, struct frame *f, uint64_t sequence)
     f->refresh_mhz = w->scan.mode.refresh_mhz;
     make_record(w, f, &record);
     tp_metrics_shown(w->metrics.records, &record, &v);
+    check_line(w, f->line);
     f->repeats = v.repeats;
     w->out->frames++;
     w->out->repeats += v.repeats;

@@ -159,11 +159,12 @@ struct tp_world_result {
     uint64_t digest; /* of all events: equal runs have equal ones */
     /* An invariant that broke, and how it came to that; empty: none. */
     char broken[TP_WORLD_LINE];
+    char blocked[TP_WORLD_LINE]; /* why the faults let it come to no end, so that it ended here */
     char story[TP_WORLD_STORY][TP_WORLD_LINE];
     unsigned n_story;
 };
 
-/* 0: it ran, to its end or until an invariant broke. -EINVAL as tp_world_check; -EINTR: the program
+/* 0: it ran, to its end, until an invariant broke or as long as its faults left hope. -EINVAL as tp_world_check; -EINTR: the program
  * was told to end (base/proc.h). */
 int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e);
 

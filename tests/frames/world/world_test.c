@@ -50,6 +50,8 @@ static void go(const struct tp_world_config *c)
             fprintf(stderr, "%s\n", result.story[i]);
         fail_msg("seed %llu: %s", (unsigned long long)c->seed, result.broken);
     }
+    if (*result.blocked)
+        fail_msg("seed %llu: %s", (unsigned long long)c->seed, result.blocked);
 }
 
 static void assert_between(double is, double low, double high)
@@ -711,6 +713,58 @@ static void what_broke_shrinks_to_what_it_takes(void **data)
     assert_string_equal(again.broken, result.broken);
 }
 
+/* Those come before the gate knows of any refresh, two or three of them in short intervals. */
+static void a_cap_is_exact_from_the_frames_that_count(void **data)
+{
+    (void)data;
+    static const struct {
+        uint32_t refresh_mhz, cap_mhz;
+        int64_t us[2];
+    } runs[] = {{90000, 40000, {0, 0}}, {90000, 40000, {1, 1}}, {72000, 30000, {0, 12000}}};
+    for (unsigned i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct tp_world_cost costs[] = {cost_of(runs[i].us[0]), cost_of(runs[i].us[1])};
+        struct tp_world_config c = config(costs, 2000);
+        c.n_costs = 2;
+        c.refresh_mhz = runs[i].refresh_mhz;
+        c.gate.cap_mhz = runs[i].cap_mhz;
+        go(&c);
+    }
+}
+
+/* Who dies in each refresh shows nothing: the run ends, and says so. */
+static void what_goes_wrong_on_and_on_ends(void **data)
+{
+    (void)data;
+    static const struct {
+        uint32_t server, compositor;
+        uint64_t frames;
+    } runs[] = {{1000, 1000, 5}, {0, 1000, 700}, {0, 1000, INT64_MAX}};
+    struct tp_world_cost cost = cost_of(50000);
+    for (unsigned i = 0; i < sizeof runs / sizeof *runs; i++) {
+        struct tp_world_config c = config(&cost, runs[i].frames);
+        c.per_mille[TP_FAULT_SERVER_CRASH] = runs[i].server;
+        c.per_mille[TP_FAULT_COMPOSITOR_CRASH] = runs[i].compositor;
+        assert_int_equal(tp_world_run(&c, &result, NULL), 0);
+        assert_string_equal(result.broken, "");
+        assert_true(strstr(result.blocked, "0 frames in 2") != NULL);
+        assert_true(result.events < 1000000);
+    }
+}
+
+/* A game that hangs does so where much goes wrong, too, and that is not said of the faults. */
+static void a_hang_among_faults_is_no_fault(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(8000);
+    struct tp_world_config c = config(&cost, 10000);
+    c.bug = TP_BUG_WAKEUP_LOST;
+    c.images = 2;
+    for (unsigned k = 0; k < TP_FAULTS; k++)
+        c.per_mille[k] = 5;
+    assert_int_equal(tp_world_run(&c, &result, NULL), 0);
+    assert_true(*result.broken && !*result.blocked);
+}
+
 static void what_cannot_be_is_refused(void **data)
 {
     (void)data;
@@ -926,6 +980,9 @@ int main(void)
         cmocka_unit_test(waiting_after_booking_eats_the_period),
         cmocka_unit_test(each_planted_bug_is_caught),
         cmocka_unit_test(what_broke_shrinks_to_what_it_takes),
+        cmocka_unit_test(a_cap_is_exact_from_the_frames_that_count),
+        cmocka_unit_test(what_goes_wrong_on_and_on_ends),
+        cmocka_unit_test(a_hang_among_faults_is_no_fault),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(the_oracle_starts_early_where_it_helps),
         cmocka_unit_test(the_oracle_puts_off_one_frame_to_spare_others),
