@@ -7,7 +7,13 @@
 #include "base/buf.h"
 
 #define BIN_NS 10000
-#define BINS 200000u /* 2 s; the last: all longer */
+#define FINE 200000u /* bins of that */
+#define FINE_NS ((int64_t)FINE * BIN_NS)
+/* What is longer lies in bins of 1/128 of each doubling, up to all that there is. */
+#define PARTS 128u
+#define PART_NS (FINE_NS / PARTS)
+#define DOUBLINGS 33u
+#define BINS (FINE + DOUBLINGS * PARTS)
 
 struct histogram {
     uint32_t *bins;
@@ -26,12 +32,31 @@ struct tp_metrics {
     struct tp_measures sums; /* but for what is divided in the end */
 };
 
+static uint32_t bin_of(int64_t ns)
+{
+    if (ns < FINE_NS)
+        return ns > 0 ? (uint32_t)(ns / BIN_NS) : 0;
+    uint32_t bin = FINE;
+    for (; ns >= 2 * FINE_NS; ns /= 2)
+        bin += PARTS;
+    return bin + (uint32_t)((ns - FINE_NS) / PART_NS);
+}
+
+/* Its middle. */
+static int64_t ns_of(uint32_t bin)
+{
+    if (bin < FINE)
+        return (int64_t)bin * BIN_NS + BIN_NS / 2;
+    int64_t ns = FINE_NS + (bin - FINE) % PARTS * PART_NS + PART_NS / 2;
+    uint32_t doublings = (bin - FINE) / PARTS;
+    return ns <= INT64_MAX >> doublings ? ns << doublings : INT64_MAX;
+}
+
 static void add(struct histogram *h, int64_t ns)
 {
-    int64_t bin = ns > 0 ? ns / BIN_NS : 0;
-    bin = bin < (int64_t)BINS ? bin : (int64_t)BINS - 1;
+    uint32_t bin = bin_of(ns);
     h->bins[bin]++;
-    h->used = h->used > bin ? h->used : (uint32_t)bin + 1;
+    h->used = h->used > bin ? h->used : bin + 1;
     h->n++;
     double off = (double)ns - h->mean; /* Welford's */
     h->mean += off / (double)h->n;
@@ -46,8 +71,7 @@ static int64_t quantile(const struct histogram *h, double q)
     for (unsigned i = 0; i < h->used; i++) {
         seen += h->bins[i];
         if (seen > rank) /* never above what there was */
-            return (int64_t)i * BIN_NS + BIN_NS / 2 < h->max ? (int64_t)i * BIN_NS + BIN_NS / 2
-                                                             : h->max;
+            return ns_of(i) < h->max ? ns_of(i) : h->max;
     }
     return h->max;
 }

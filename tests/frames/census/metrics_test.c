@@ -203,6 +203,40 @@ static void a_reset_leaves_nothing_behind(void **state)
     assert_int_equal(got.interval.max_ns, T);
 }
 
+/* Of this length; percentiles lie within 10 us of it, or within 1 % from 2 s on. */
+static void assert_right(int64_t is, int64_t ns)
+{
+    int64_t most = ns < 2000 * MS ? 10000 : ns / 100;
+    if (is < ns - most || is > ns + most)
+        fail_msg("%lld is not %lld", (long long)is, (long long)ns);
+}
+
+static void frames_of_any_length_have_their_percentiles(void **state)
+{
+    (void)state;
+    static const int64_t lengths[] = {MS, 1999 * MS, 1999999999, 2000 * MS, 2000000001, 2007 * MS,
+        3999 * MS, 4000 * MS, 10000 * MS, 61234 * MS, 3600000 * MS, 86400000 * MS,
+        INT64_C(1) << 60};
+    for (unsigned i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        tp_metrics_reset(metrics);
+        for (uint64_t n = 0; n < 210; n++) { /* one in fifty takes three times as long */
+            struct tp_frame_record f = frame(n, 100);
+            f.line_ns = 0;
+            f.begin_ns = -(n % 50 == 49 && lengths[i] < INT64_C(1) << 60 ? 3 : 1) * lengths[i];
+            f.asked_ns = f.begin_ns;
+            f.acquired_ns = f.gate_ns = 0;
+            tp_metrics_frame(metrics, &f);
+        }
+        tp_metrics_get(metrics, &got);
+        assert_right(got.latency.p50_ns, lengths[i]);
+        assert_right(got.acquire_wait.p50_ns, lengths[i]);
+        assert_true(got.latency.p50_ns <= got.latency.p99_ns);
+        assert_true(got.latency.p99_ns <= got.latency.max_ns);
+        if (lengths[i] < INT64_C(1) << 60)
+            assert_right(got.latency.p99_ns, 3 * lengths[i]);
+    }
+}
+
 /* What a hostile capture may say. */
 static void numbers_at_their_bounds_do_no_harm(void **state)
 {
@@ -236,6 +270,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_stay_is_not_judged, begin, end),
         cmocka_unit_test_setup_teardown(tears_drops_and_late_frames_are_counted, begin, end),
         cmocka_unit_test_setup_teardown(a_reset_leaves_nothing_behind, begin, end),
+        cmocka_unit_test_setup_teardown(frames_of_any_length_have_their_percentiles, begin, end),
         cmocka_unit_test_setup_teardown(numbers_at_their_bounds_do_no_harm, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
