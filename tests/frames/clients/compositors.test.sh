@@ -35,7 +35,8 @@ for compositor in weston sway cage; do
         check "$what: runs for its time" test $status -eq 0
         check "$what: its client's picture is on the screen" picture_is_there shown.png sent.png
         check "$what: reports what it showed" json_holds '.schema == 1 and .frames >= 2 and
-            ([.cadence[]] | add) == .frames - 1 and .interval_ms.max > 10 and .tears == 0 and .watched > 0' report.json
+            (([.cadence[]] | add) // 0) == ([.frames - 10, 0] | max) and (.frames < 12 or .interval_ms.max > 10) and
+            .tears == 0 and .watched > 0' report.json
     done
 done
 
