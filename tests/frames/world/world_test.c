@@ -713,6 +713,22 @@ static void what_broke_shrinks_to_what_it_takes(void **data)
     assert_string_equal(again.broken, result.broken);
 }
 
+/* Its socket is written to again once there is room for more than a note or two: what stands of a
+ * buffer is never told in part, again and again. */
+static void a_slow_readers_notes_are_as_many_as_there_are_pictures(void **data)
+{
+    (void)data;
+    struct tp_world_cost cost = cost_of(10000);
+    struct tp_world_config c = config(&cost, 1000);
+    c.callback_ns = 100 * MS;
+    c.release = false;
+    c.per_mille[TP_FAULT_SLOW_READER] = 100;
+    assert_int_equal(tp_world_run(&c, &result, NULL), 0);
+    assert_true(result.injected[TP_FAULT_SLOW_READER] > 10);
+    assert_true(result.slots.pending < 4000);
+    assert_true(result.events < 100000);
+}
+
 /* Those come before the gate knows of any refresh, two or three of them in short intervals. */
 static void a_cap_is_exact_from_the_frames_that_count(void **data)
 {
@@ -980,6 +996,7 @@ int main(void)
         cmocka_unit_test(waiting_after_booking_eats_the_period),
         cmocka_unit_test(each_planted_bug_is_caught),
         cmocka_unit_test(what_broke_shrinks_to_what_it_takes),
+        cmocka_unit_test(a_slow_readers_notes_are_as_many_as_there_are_pictures),
         cmocka_unit_test(a_cap_is_exact_from_the_frames_that_count),
         cmocka_unit_test(what_goes_wrong_on_and_on_ends),
         cmocka_unit_test(a_hang_among_faults_is_no_fault),
