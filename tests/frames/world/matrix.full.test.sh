@@ -20,6 +20,10 @@ print_table() {
     "$matrix" --table 2>/dev/null
 }
 
+print_special() {
+    "$matrix" --special
+}
+
 write() { # name
     table_write "$doc" "$1" print_table
 }
@@ -34,6 +38,11 @@ check_all() { # name, in words
 
 recordings=${TURNPIKE_TRACES-}
 unset TURNPIKE_TRACES
+if [[ ${1-} == --write ]]; then
+    table_write "$doc" special print_special
+else
+    check 'docs/matrix.md says which pairs cannot be' table_is_fresh "$doc" special print_special
+fi
 $do_all seeds 'costs from seeds'
 if [[ -n $recordings ]]; then
     export TURNPIKE_TRACES=$recordings

@@ -2,10 +2,10 @@
  * Every pair of settings, in as few worlds as that takes: refresh, cap, images, pipeline, guest,
  * gate, costs, what goes wrong, compositor. No invariant may break in any.
  *
- *     matrix_test [--total FRAMES] [--table]
+ *     matrix_test [--total FRAMES] [--table | --special]
  *
  * Each world shows at least 2,000 frames, and all of them that many in total. --table: the table of
- * docs/matrix.md. Costs are of the kinds that games make, from a seed; with TURNPIKE_TRACES, a
+ * docs/matrix.md; --special: that of pairs that cannot be, or are not what they seem. Costs are of the kinds that games make, from a seed; with TURNPIKE_TRACES, a
  * folder, they are its recordings (*.txt).
  */
 #include <dirent.h>
@@ -27,6 +27,8 @@
 #define LEAST 2000u /* frames that each world shows */
 #define TRACE 4000u
 
+static const char *const factors[FACTORS] = {"refresh", "cap", "images", "pipeline", "guest", "gate",
+    "costs", "goes wrong", "compositor"};
 static const char *names[FACTORS][LEVELS] = {
     {"60", "72", "90", "120", "144", "48-120"},
     {"none", "30", "40", "45", "60", "72", "90"},
@@ -64,10 +66,35 @@ static unsigned count_new(const unsigned *cell)
     return n;
 }
 
-/* A compositor composes at a fixed rate only. */
+/* Pairs of which there is something to say. */
+static const struct special {
+    unsigned a, i, b, k;
+    bool never;
+    const char *why;
+} specials[] = {
+    {0, 5, COMPOSES, 1, true, "a compositor composes at a fixed rate only"},
+    {0, 5, 7, 10, false, "the mode of a variable rate is not switched: nothing goes wrong"},
+    {1, 0, 5, 2, false, "a gate that caps needs a cap: it is the refresh"},
+};
+
 static bool cannot_be(unsigned a, unsigned i, unsigned b, unsigned k)
 {
-    return a == 0 && i == 5 && b == COMPOSES && k == 1;
+    for (unsigned s = 0; s < sizeof specials / sizeof *specials; s++) {
+        const struct special *p = &specials[s];
+        if (p->never && p->a == a && p->i == i && p->b == b && p->k == k)
+            return true;
+    }
+    return false;
+}
+
+static void print_specials(void)
+{
+    puts("| | with | in the table | |\n|---|---|---|---|");
+    for (unsigned s = 0; s < sizeof specials / sizeof *specials; s++) {
+        const struct special *p = &specials[s];
+        printf("| %s: %s | %s: %s | %s | %s |\n", factors[p->a], names[p->a][p->i], factors[p->b],
+            names[p->b][p->k], p->never ? "no" : "yes", p->why);
+    }
 }
 
 /* A pair that is not covered yet, in out; its other factors are any. False: there is none. */
@@ -261,10 +288,14 @@ int main(int argc, char **argv)
     uint64_t total = 0;
     bool table = false;
     for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--table") == 0)
+        if (strcmp(argv[i], "--table") == 0) {
             table = true;
-        else if (strcmp(argv[i], "--total") == 0 && i + 1 < argc)
+        } else if (strcmp(argv[i], "--special") == 0) {
+            print_specials();
+            return 0;
+        } else if (strcmp(argv[i], "--total") == 0 && i + 1 < argc) {
             total = strtoull(argv[++i], NULL, 10);
+        }
     }
     if (folder && !read_recordings(folder)) {
         fprintf(stderr, "%s: there are no recordings\n", folder);
