@@ -1,4 +1,5 @@
-/* The options of turnpike simulate that run the same world again: those that are not the defaults. */
+/* The options of turnpike simulate that run the same world again: those that are not the defaults.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,8 +53,8 @@ static void add_costs(struct tp_buf *b, const struct tp_world_config *c)
     }
 }
 
-static void add_screen(struct tp_buf *b, const struct tp_world_config *c,
-    const struct tp_world_config *usual)
+static void add_screen(
+    struct tp_buf *b, const struct tp_world_config *c, const struct tp_world_config *usual)
 {
     if (c->slowest_mhz > 0 || c->refresh_mhz != usual->refresh_mhz) {
         tp_buf_adds(b, " --refresh ");
@@ -75,8 +76,8 @@ static void add_screen(struct tp_buf *b, const struct tp_world_config *c,
         tp_buf_adds(b, " --release-fence off");
 }
 
-static void add_game(struct tp_buf *b, const struct tp_world_config *c,
-    const struct tp_world_config *usual)
+static void add_game(
+    struct tp_buf *b, const struct tp_world_config *c, const struct tp_world_config *usual)
 {
     if (c->late_guest != usual->late_guest || c->run_ahead != usual->run_ahead)
         tp_buf_addf(b, " --guest %s:%u", c->late_guest ? "late" : "early", c->run_ahead);

@@ -158,11 +158,13 @@ const char *tp_simulate_set(int option, const char *text, struct tp_simulate *o)
     case TP_SIMULATE_GUEST:
         return parse_guest(text, c) ? NULL : "--guest is early or late, with :0 to :3 behind it";
     case TP_SIMULATE_REFRESH:
-        return parse_refresh(text, c) ? NULL : "--refresh is 1 to 1000 Hz, or a range as 48-120";
+        return parse_refresh(text, c)
+            ? NULL
+            : "--refresh is 1 to 1000 Hz, up to three places, or a range as 48-120";
     case TP_SIMULATE_CAP:
         return tp_cap_read(text, &c->gate.cap_mhz) == 0 && c->gate.cap_mhz > 0
             ? NULL
-            : "--cap is a number of frames a second";
+            : "--cap is 0.001 to 10000 frames a second, up to three places behind the point";
     case TP_SIMULATE_GATE:
         return tp_gate_mode_read(text, &c->gate.mode) == 0 ? NULL
                                                            : "--gate is off, vsync, cap or latency";
@@ -175,19 +177,20 @@ const char *tp_simulate_set(int option, const char *text, struct tp_simulate *o)
     case TP_SIMULATE_PIPELINE:
         return parse_unsigned(text, 0, 2, &c->pipeline) ? NULL : "--pipeline is 0 to 2";
     case TP_SIMULATE_LATCH:
-        return parse_us(text, &c->lead_ns) ? NULL : "--latch is a number of microseconds";
+        return parse_us(text, &c->lead_ns) ? NULL : "--latch is 0 to 1000000 us";
     case TP_SIMULATE_COMPOSITOR:
-        return parse_us(text, &c->compositor_ns) ? NULL : "--compositor-us is up to a second";
+        return parse_us(text, &c->compositor_ns) ? NULL : "--compositor-us is 0 to 1000000";
     case TP_SIMULATE_COMPOSE:
         return parse_compose(text, c) ? NULL : "--compose is 1 to 1000000 us, and :2 to :5 images";
     case TP_SIMULATE_CALLBACK:
-        return parse_us(text, &c->callback_ns) ? NULL : "--callback is up to a second";
+        return parse_us(text, &c->callback_ns) ? NULL : "--callback is 0 to 1000000 us";
     case TP_SIMULATE_ASSERT:
         o->asserts = true;
         return NULL;
     case TP_SIMULATE_FAULTS:
-        return parse_faults(text, c) ? NULL
-                                     : "--faults is a list of NAME or NAME:PER_MILLE; see --help";
+        return parse_faults(text, c)
+            ? NULL
+            : "--faults is a list of NAME or NAME:PER_MILLE, of 0 to 1000; see --help";
     case TP_SIMULATE_FENCE:
         return parse_switch(text, &c->release) ? NULL : "--release-fence is on or off";
     case TP_SIMULATE_CAPTURE:
@@ -201,7 +204,8 @@ const char *tp_simulate_set(int option, const char *text, struct tp_simulate *o)
         return NULL;
     case TP_SIMULATE_CHART_FROM:
         o->has_chart_from = true;
-        return parse_big(text, 0, &o->chart_from) ? NULL : "--chart-from is a frame's number";
+        return parse_big(text, 0, &o->chart_from) ? NULL
+                                                  : "--chart-from is a frame's number, from 0";
     }
     return NULL;
 }

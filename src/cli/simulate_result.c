@@ -114,8 +114,8 @@ int tp_simulate_report(const struct tp_command *cmd, const struct tp_simulate *o
     if (*r->broken)
         print_story(cmd, o, r);
     if (*r->blocked)
-        fprintf(stderr, "turnpike %s: %s\n  Let less go wrong: --faults NAME:PER_MILLE\n", cmd->name,
-            r->blocked);
+        fprintf(stderr, "turnpike %s: %s\n  Let less go wrong: --faults NAME:PER_MILLE\n",
+            cmd->name, r->blocked);
     if (*r->broken || (o->asserts && r->tears > 0))
         return TP_STATUS_FAILED;
     return *r->blocked ? TP_STATUS_INPUT : TP_STATUS_OK;

@@ -56,6 +56,16 @@ refused 'NAME:PER_MILLE' --faults late-fence:1:0
 refused 'NAME:PER_MILLE' --faults late-fence:1:17
 refused '0 to 9223372036854775807' --seed 9223372036854775808
 
+for cap in 0 0.0001 1e1 30.00001 10001 -1; do
+    refused 'cap is 0.001 to 10000 frames a second, up to three places' --cap "$cap"
+done
+refused 'latch is 1650 us, and a refresh of 1000.000 Hz 1000 us' --refresh 1000
+refused 'latch is 0 to 1000000 us' --latch 1000001
+refused 'callback is 0 to 1000000 us' --callback x
+refused 'of 0 to 1000' --faults dvfs:1001
+yes 8000 | head -n 16777217 >long.txt
+refused 'up to 16777216 frames' --trace long.txt
+rm long.txt
 refused 'takes for never' --refresh 1
 refused 'takes for never' --callback 1000000
 for odd in '--gate off --images 32' '--images 2 --compositor-us 40000' '--callback 60000' '--compose 2000:2' '--cap 0.05' \

@@ -81,11 +81,14 @@ static void what_broke_breaks_again_where_it_is_pasted(void **state)
 {
     (void)state;
     pastes(TP_BUG_FREE_ON_RELEASE, "--seed 3 --images 2");
-    pastes(TP_BUG_NO_QUARANTINE, "--faults all:20 --pipeline 2 --images 3 --guest early:2 --cost 8000");
+    pastes(TP_BUG_NO_QUARANTINE,
+        "--faults all:20 --pipeline 2 --images 3 --guest early:2 --cost 8000");
     pastes(TP_BUG_FENCE_DROPPED, "--faults late-fence:1000:3,dup-note:2 --cost 3000+4000,9000");
-    pastes(TP_BUG_CAP_IN_MILLISECONDS, "--refresh 72 --cap 43.5 --gate cap --latch 900 --cost 5000");
+    pastes(
+        TP_BUG_CAP_IN_MILLISECONDS, "--refresh 72 --cap 43.5 --gate cap --latch 900 --cost 5000");
     pastes(TP_BUG_WHOLE_NANOSECONDS, "--refresh 48-120 --cap 57.123 --cost 4000");
-    pastes(TP_BUG_FRONT_BUFFER, "--compose 2000:4 --guest late:1 --callback 700 --compositor-us 20");
+    pastes(
+        TP_BUG_FRONT_BUFFER, "--compose 2000:4 --guest late:1 --callback 700 --compositor-us 20");
     pastes(TP_BUG_FIRST_FREE_SLOT, "--images 6 --gate off --frames 500 --seed 77");
 }
 
@@ -101,7 +104,8 @@ static void what_is_not_the_default_is_said(void **state)
         "--compositor-us 12 --compose 1:2 --release-fence off "
         "--faults lost-note:1,late-fence:7:16,dvfs:1000",
     };
-    struct tp_world_cost costs[] = {{400, 600}, {1000, 4000}, {1600, 2400}}, usual = {4000000, 6000000};
+    struct tp_world_cost costs[] = {{400, 600}, {1000, 4000}, {1600, 2400}},
+                         usual = {4000000, 6000000};
     struct tp_world_config c;
     tp_world_defaults(&c);
     c.frames = TP_SIMULATE_USUAL_FRAMES;

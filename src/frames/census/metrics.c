@@ -121,8 +121,8 @@ void tp_metrics_reset(struct tp_metrics *m)
         .latency = m->latency,
         .acquire_wait = m->acquire_wait,
         .gate_to_start = m->gate_to_start};
-    struct histogram *all[] = {&fresh.interval, &fresh.stutter, &fresh.latency,
-        &fresh.acquire_wait, &fresh.gate_to_start};
+    struct histogram *all[] = {
+        &fresh.interval, &fresh.stutter, &fresh.latency, &fresh.acquire_wait, &fresh.gate_to_start};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         empty(all[i]);
     *m = fresh;

@@ -42,7 +42,7 @@ int tp_costs_parse(const char *text, struct tp_costs *out, struct tp_error *e)
         if (first < 0 || second < 0 || first + second > MOST_US || (*at != ',' && *at != 0)) {
             tp_costs_finish(out);
             return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL,
-                "Give microseconds, as 8000 or 3000+5000, several with commas",
+                "Give microseconds, as 8000 or 3000+5000, up to 10000000 each, several with commas",
                 "'%s' is no cost of a frame", text);
         }
         if (parts)
@@ -60,14 +60,21 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static int refuse(struct tp_costs *out, const char *where, unsigned line, struct tp_error *e)
+static int refuse_line(struct tp_costs *out, const char *where, unsigned line, struct tp_error *e)
 {
     char place[512];
     tp_costs_finish(out);
     snprintf(place, sizeof place, "%s:%u", where, line);
     return tp_fail(e, TP_STATUS_INPUT, -EINVAL, place,
-        "A trace has one whole number of microseconds a line, and comments after #",
+        "A trace has one whole number of microseconds a line, up to 10000000, and comments after #",
         "the line is no frame's cost");
+}
+
+static int refuse_length(struct tp_costs *out, const char *where, struct tp_error *e)
+{
+    tp_costs_finish(out);
+    return tp_fail(e, TP_STATUS_INPUT, -EINVAL, where, "Leave some out",
+        "a trace has up to %u frames, and this one has more", TP_COSTS_MOST);
 }
 
 /* What a line has before a comment, with no blanks around it. */
@@ -97,8 +104,10 @@ int tp_costs_read(
         if (from == end)
             continue;
         int64_t us = number(&from, end);
-        if (us < 0 || from != end || out->n == TP_COSTS_MOST)
-            return refuse(out, where, line, e);
+        if (us < 0 || from != end)
+            return refuse_line(out, where, line, e);
+        if (out->n == TP_COSTS_MOST)
+            return refuse_length(out, where, e);
         add_whole(out, us);
     }
     if (out->n == 0)

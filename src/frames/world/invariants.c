@@ -7,8 +7,8 @@
 #include "frames/world/internal.h"
 #include "frames/world/oracle.h"
 
-#define GATE_OPEN_NS 1000000         /* from there to the frame's start, at most */
-#define FEW_FRAMES 1000u             /* too few to speak of a rate */
+#define GATE_OPEN_NS 1000000 /* from there to the frame's start, at most */
+#define FEW_FRAMES 1000u     /* too few to speak of a rate */
 /* Longer than anybody is silent; where faults come on and on, they may let nothing through so long,
  * and each frame take so long. */
 #define STILL_NS INT64_C(2000000000)

@@ -65,10 +65,15 @@ int tp_world_check(const struct tp_world_config *c, struct tp_error *e)
     if (c->images < 2 || c->images > TP_SLOTS_MAX || c->pipeline + c->untold > 2 ||
         c->run_ahead > 3)
         return refuse(e, "there are 2 to 64 images, a pipeline of 0 to 2, a run-ahead of 0 to 3");
-    if (c->lead_ns < 0 || c->lead_ns >= period_of(c->refresh_mhz) || c->compositor_ns < 0 ||
-        c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
+    if (c->lead_ns < 0 || c->lead_ns >= period_of(c->refresh_mhz))
+        return tp_fail(e, TP_STATUS_INPUT, -EINVAL, NULL,
+            "Give a slower --refresh, or a shorter --latch",
+            "the latch lies within a refresh: --latch is %lld us, and a refresh of %.3f Hz %lld us",
+            (long long)c->lead_ns / 1000, c->refresh_mhz / 1e3,
+            (long long)period_of(c->refresh_mhz) / 1000);
+    if (c->compositor_ns < 0 || c->compositor_ns > INT64_C(1000000000) || c->callback_ns < 0 ||
         c->callback_ns > INT64_C(1000000000))
-        return refuse(e, "the latch lies within a refresh; delays are up to a second");
+        return refuse(e, "delays are up to a second");
     if (picture_ns(c) > TP_NOTES_SILENCE_NS)
         return refuse(e,
             "the panel says later than 1 s after a picture was replaced that it is over, which the "
