@@ -248,7 +248,11 @@ static void watch(struct tp_icd_swapchain *c)
     int r = tp_scanout_watch(c->scanout, c->n_images, &tp_icd_scanout_events, c, &c->watch);
     for (uint32_t i = 0; i < c->n_images && !r; i++)
         r = tp_scanout_add(c->watch, i, c->images[i].buffer.stream.fd);
-    c->hears = c->hears && c->watch;
+    if (!c->watch) { /* then nothing is heard; else the connection's thread has begun to ask */
+        pthread_mutex_lock(&c->lock);
+        c->hears = false;
+        pthread_mutex_unlock(&c->lock);
+    }
     if (r)
         tp_icd_log_once("images are not watched by the server: %s", strerror(-r));
     else if (c->census)
