@@ -84,13 +84,14 @@ static void shares(struct tp_buf *out, const struct tp_measures *m, uint64_t all
         if (m->cadence[i] == 0)
             continue;
         tp_buf_addf(out,
-            "<rect class=\"s%u\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"24\"><title>%u: %" PRIu64
+            "<rect class=\"s%u\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"24\"><title>%u%s: %" PRIu64
             "</title></rect>\n",
-            i < 4 ? i : 4, x, w > 1 ? w : 1, i, m->cadence[i]);
+            i < 4 ? i : 4, x, w > 1 ? w : 1, i, i == TP_CADENCE ? " or more" : "", m->cadence[i]);
         if (w > 60)
             tp_buf_addf(out,
-                "<text class=\"ink\" x=\"%.1f\" y=\"16\" text-anchor=\"middle\">%u: %.*f %%</text>\n",
-                x + w / 2, i, m->cadence[i] == all ? 0 : 1, 100 * (double)m->cadence[i] / (double)all);
+                "<text class=\"ink\" x=\"%.1f\" y=\"16\" text-anchor=\"middle\">%u%s: %.*f %%</text>\n",
+                x + w / 2, i, i == TP_CADENCE ? " or more" : "", m->cadence[i] == all ? 0 : 1,
+                100 * (double)m->cadence[i] / (double)all);
         x += w;
     }
     tp_buf_addf(out, "<text x=\"0\" y=\"40\">share of frames that stay 1, 2, 3 … refreshes</text></svg>\n");

@@ -32,7 +32,8 @@ static void figures(const struct report_guest *g, struct tp_buf *out)
         m->drops, m->gate_late, judged ? "; stayed for" : "");
     for (unsigned i = 1; i <= TP_CADENCE; i++)
         if (m->cadence[i] > 0)
-            tp_buf_addf(out, " %u: %" PRIu64, i, m->cadence[i]);
+            tp_buf_addf(
+                out, " %u%s: %" PRIu64, i, i == TP_CADENCE ? " or more" : "", m->cadence[i]);
     tp_buf_addc(out, '\n');
 }
 

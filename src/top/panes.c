@@ -118,7 +118,7 @@ static void stays_draw(struct area a, const struct tp_top_guest *g, const struct
         uint64_t n = cadence[y + 1];
         bool rest = y + 1 == a.h && y + 1 < longest(g);
         bool as_wanted = (int64_t)y * period < spacing;
-        snprintf(name, sizeof name, "%u%s", y + 1, rest ? "+" : "");
+        snprintf(name, sizeof name, "%u%s", y + 1, rest || y + 1 == TP_CADENCE ? "+" : "");
         n = rest ? all - done : n;
         done += n;
         draw_stay(a, y, name, (double)period * (y + 1) / 1e6, n, all,

@@ -81,8 +81,11 @@ check 'it says so' grep -q 'the faults asked for let too little through: 0 frame
 "$TURNPIKE" simulate --frames 1 >said 2>err
 check 'of the frames that are left out no latency is said' \
     test "$(grep -c 'left out' said)/$(grep -c 'first line\|waits' said)" = 1/0
-"$TURNPIKE" simulate --frames 40 --cost 1000000 >said 2>err
+"$TURNPIKE" simulate --frames 40 --cost 1000000 --capture long.cap >said 2>err
 check 'frames that stay long' grep -q 'stayed for 16 or more: 30;' said
+"$TURNPIKE" report long.cap -o long.html >said 2>err
+check 'report says the same of them' grep -q 'stayed for 16 or more: 30' said
+check 'and so does its page' grep -q '16 or more: ' long.html
 "$TURNPIKE" simulate --frames 100 --seed 9223372036854775807 --json - >said 2>err
 check 'the greatest seed' json_holds '.seed == 9223372036854775807' said
 "$TURNPIKE" simulate --frames 1000 --faults all:1000 >said 2>err
