@@ -5,8 +5,9 @@
  *     matrix_test [--total FRAMES] [--table | --special]
  *
  * Each world shows at least 2,000 frames, and all of them that many in total. --table: the table of
- * docs/matrix.md; --special: that of pairs that cannot be, or are not what they seem. Costs are of the kinds that games make, from a seed; with TURNPIKE_TRACES, a
- * folder, they are its recordings (*.txt).
+ * docs/matrix.md; --special: that of pairs that cannot be, or are not what they seem. Costs are of
+ * the kinds that games make, from a seed; with TURNPIKE_TRACES, a folder, they are its recordings
+ * (*.txt).
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -22,13 +23,13 @@
 #define FACTORS 9
 #define LEVELS 24
 #define CELLS 1024
-#define COSTS 6     /* which factor they are */
+#define COSTS 6 /* which factor they are */
 #define COMPOSES 8
 #define LEAST 2000u /* frames that each world shows */
 #define TRACE 4000u
 
-static const char *const factors[FACTORS] = {"refresh", "cap", "images", "pipeline", "guest", "gate",
-    "costs", "goes wrong", "compositor"};
+static const char *const factors[FACTORS] = {
+    "refresh", "cap", "images", "pipeline", "guest", "gate", "costs", "goes wrong", "compositor"};
 static const char *names[FACTORS][LEVELS] = {
     {"60", "72", "90", "120", "144", "48-120"},
     {"none", "30", "40", "45", "60", "72", "90"},
@@ -302,7 +303,8 @@ int main(int argc, char **argv)
         return 1;
     }
     if (table)
-        puts("| refresh | cap | images | pipeline | guest | gate | costs | goes wrong | compositor | frames "
+        puts("| refresh | cap | images | pipeline | guest | gate | costs | goes wrong | compositor "
+             "| frames "
              "| fps | oracle's | tears | late | on vblank | latency ms | timeouts |\n"
              "|---|---|---|---|---|---|---|---|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     unsigned bad = run(total, table);
