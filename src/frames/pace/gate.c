@@ -12,6 +12,7 @@
 #define LATE_GUEST 8u
 #define COMPOSITOR_SLACK_NS 500000
 #define COMPOSITOR_FRAMES 8192 /* after so many without a miss a third of it is expected */
+#define COMPOSITOR_LESS_NS 512 /* a frame, at most */
 #define PATIENCE 16            /* frames */
 #define QUEUE 8                /* frames that are taken out of one at once */
 
@@ -187,7 +188,8 @@ uint64_t tp_gate_book(struct tp_gate *g, const struct tp_gate_plan *p, int64_t n
         latch = tp_gate_max(latch, tp_gate_latch_from(g, tp_gate_max(now_ns, release) + cost));
         if (p->on_grid) {
             latch = tp_gate_max(latch, p->latch_index);
-            f->commit_ns = tp_vblank_latch_ns(&g->vblank, p->latch_index - 1) + 1;
+            f->commit_ns =
+                tp_vblank_latch_ns(&g->vblank, p->latch_index - 1) + 1 - g->compositor_ns;
         }
         if (!p->on_grid && cost == 0)
             latch = tp_gate_max(latch, tp_gate_latch_from(g, now_ns + 1));
@@ -220,11 +222,12 @@ void tp_gate_abandon(struct tp_gate *g, uint64_t frame)
 
 /* A late guest renders first: between one present and the next it spends more time before it
  * acquires than after. */
-static void judge_guest(struct tp_gate *g, const struct tp_gate_frame *f, int64_t entry_ns)
+static void judge_guest(
+    struct tp_gate *g, const struct tp_gate_frame *f, int64_t asked_ns, int64_t entry_ns)
 {
     if (g->last_return_ns == TP_GATE_NEVER || f->start_ns < g->last_return_ns)
         return;
-    bool late = f->start_ns - g->last_return_ns > 4 * (entry_ns - f->start_ns);
+    bool late = asked_ns - g->last_return_ns > 4 * (entry_ns - f->start_ns);
     if (late && g->late_acquires < 2 * LATE_GUEST)
         g->late_acquires++;
     else if (!late && g->late_acquires > 0)
@@ -237,7 +240,7 @@ void tp_gate_presented(struct tp_gate *g, uint64_t frame, int64_t entry_ns, int6
     struct tp_gate_frame *f = frame_of(g, frame);
     struct tp_gate_flight *fl = flight_of(g, frame);
     if (f) {
-        judge_guest(g, f, entry_ns);
+        judge_guest(g, f, fl ? fl->asked_ns : f->start_ns, entry_ns);
         f->entry_ns = entry_ns;
         f->return_ns = return_ns;
     }
@@ -289,8 +292,10 @@ static void count_cost(struct tp_gate *g, const struct tp_gate_flight *f, int64_
     tp_cost_add(&g->cost, cost);
     int64_t need = ready_ns - (f->due_ns < f->start_ns ? f->due_ns : f->start_ns);
     tp_cost_add(&g->need, need);
+    /* What it rendered elsewhere may have gone on while it waited for its image. */
+    bool held = f->release_ns < f->due_ns;
     if (f->begin_ns < f->asked_ns)
-        tp_cost_add(&g->span, ready_ns - f->begin_ns - (f->start_ns - f->asked_ns));
+        tp_cost_add(&g->span, ready_ns - f->begin_ns - (held ? f->start_ns - f->asked_ns : 0));
     /* What stood behind another dear one is not dear. */
     bool counts = need <= HITCH * spacing_ns(g) && need - cost < spacing_ns(g) / 2;
     tp_peaks_add(&g->peaks, counts ? need : 0);
@@ -326,13 +331,16 @@ static void judge_compositor(
 {
     int64_t period = tp_vblank_period_ns(&g->vblank), step = period / 8;
     int64_t had = scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns);
+    if (late < 0)
+        had += late * period; /* it did with a refresh less */
     const struct tp_gate_frame *before = frame_of(g, f->id - 1);
     bool queued = before && before->shown_ns != TP_GATE_NEVER &&
         f->shown_ns - before->shown_ns < period + period / 2;
-    g->compositor_ns -= g->compositor_ns / COMPOSITOR_FRAMES;
+    int64_t less = g->compositor_ns / COMPOSITOR_FRAMES;
+    g->compositor_ns -= less < COMPOSITOR_LESS_NS ? less : COMPOSITOR_LESS_NS;
     if (late <= 0 && had >= 0 && had < g->compositor_ns)
         g->compositor_ns = had; /* less is enough */
-    if (late != 1 || queued || had <= g->compositor_ns || had >= period)
+    if (late != 1 || queued || had <= g->compositor_ns || had >= 2 * period)
         return;
     had += COMPOSITOR_SLACK_NS;
     g->compositor_ns = had < g->compositor_ns + step ? had : g->compositor_ns + step;

@@ -129,6 +129,8 @@ static int64_t plan_by_grid(const struct tp_gate *g, int64_t now_ns, struct tp_g
     int64_t grid = tp_vblank_latch_ns(&g->vblank, p->latch_index - g->refreshes);
     if (g->settings.mode != TP_GATE_LATENCY || g->need.n < TP_COST_SAMPLES / 8)
         return grid;
+    if (g->counts.late_guest && g->span.n >= TP_COST_SAMPLES / 8)
+        return grid; /* it was held in its present */
     int64_t cost = tp_cost_quantile(&g->need, PESSIMIST) + g->compositor_ns;
     int64_t latest = tp_vblank_latch_ns(&g->vblank, p->latch_index) - cost - margin_ns(g);
     return tp_gate_max(grid, latest - g->extra_ns);

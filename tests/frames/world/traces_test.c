@@ -103,12 +103,21 @@ static struct way go(struct tp_world_config c, enum tp_world_policy policy, bool
 }
 
 /* In a second. As much is no more where no schedule has fewer late frames: it is theirs. */
-static bool is_lower(
+static bool is_no_more(
     struct way ours, struct way other, const struct tp_world_config *c, uint64_t least_late)
 {
     double our_ns = ours.change_ns * ours.fps, other_ns = other.change_ns * other.fps;
     return ours.change_ns < RARE * 2e12 / c->refresh_mhz || our_ns < other_ns ||
         (ours.late <= least_late && our_ns < 1.001 * other_ns);
+}
+
+/* Less, and not only by a thousandth or where both have as good as none. */
+static bool is_less(struct way ours, struct way other, const struct tp_world_config *c)
+{
+    double rare_ns = RARE * 2e12 / c->refresh_mhz;
+    if (ours.change_ns < rare_ns && other.change_ns < rare_ns)
+        return false;
+    return ours.change_ns * ours.fps < 0.999 * other.change_ns * other.fps;
 }
 
 /* 1: the time on the panel changes more than that of another way to pace. */
@@ -124,16 +133,17 @@ static unsigned judge_stutter(const char *name, struct tp_world_config c)
     struct way ours = go(c, TP_POLICY_GATE, true);
     struct way others[] = {
         go(c, TP_POLICY_GATE, false), go(c, TP_POLICY_DIVIDER, true), go(c, TP_POLICY_DELAY, true)};
-    bool lower = ours.change_ns >= 0;
+    bool no_more = ours.change_ns >= 0, less = true;
     printf("| %s | %s | %.2f | %u | %.3f | %.3f, %.2f |", name, c.late_guest ? "late:1" : "early:0",
         c.gate.cap_mhz / 1000.0, c.refresh_mhz / 1000, o.stutter_ns / 1e6, ours.change_ns / 1e6,
         ours.fps);
     for (unsigned i = 0; i < 3; i++) {
-        lower = lower && is_lower(ours, others[i], &c, o.late);
+        no_more = no_more && is_no_more(ours, others[i], &c, o.late);
+        less = less && is_less(ours, others[i], &c);
         printf(" %.3f, %.2f |", others[i].change_ns / 1e6, others[i].fps);
     }
-    puts(lower ? " yes |" : " no |");
-    return !lower;
+    puts(!no_more ? " no |" : less ? " yes |" : " equal |");
+    return !no_more;
 }
 
 static unsigned judge_all(const char *name, const struct tp_costs *costs,
