@@ -3,8 +3,11 @@
 set -uo pipefail
 . "$(dirname "$0")/../scripts/mesa.sh"
 cd "$TP_TMP" || exit 2
+read_example() {
+    "$TURNPIKE" report "$TP_SRC/docs/examples/$1.cap" -o "$1.html" --json "$1.json" >said
+}
 for name in healthy tear; do
-    check "$name: read" "$TURNPIKE" report "$TP_SRC/docs/examples/$name.cap" -o $name.html --json $name.json >said.$name
+    check "$name: read" read_example $name
 done
 check 'healthy: says so' json_holds '.verdict | test("^Healthy")' healthy.json
 check 'healthy: nothing to try' json_holds '[.findings[] | select(.severity != "note")] == []' healthy.json
