@@ -81,8 +81,9 @@ unsigned tp_advise(const struct tp_summary *summary, const struct tp_setup *setu
     const struct tp_signs *signs, struct tp_finding out[TP_FINDINGS])
 {
     /* The order within a severity is that of what to look at first. */
-    static void (*const causes[])(struct advice *) = {advice_nothing, advice_tears,
-        advice_timeouts, advice_unsafe, advice_late_fences, advice_silent_fences, advice_few_images,
+    static void (*const causes[])(struct advice *) = {advice_nothing, advice_stands_still,
+        advice_tears, advice_timeouts, advice_unsafe, advice_stood_still, advice_late_fences,
+        advice_silent_fences, advice_few_images,
         advice_over_budget, advice_stops, advice_composition, advice_held, advice_left_lying,
         advice_cap_beats, advice_lost_notes, advice_gate_off, advice_clocks, advice_rates,
         advice_drops, advice_async_tears, advice_uneven, advice_one_side};
@@ -114,21 +115,34 @@ void tp_advise_verdict(const struct tp_summary *summary, const struct tp_setup *
     for (unsigned i = 0; i < n; i++)
         grave += findings[i].severity >= TP_FINDING_WARNING;
     *out = (struct tp_verdict){.severity = n > 0 ? findings[0].severity : TP_FINDING_NOTE};
-    more(out, "%s", grave > 0 ? findings[0].title : "Healthy");
+    int64_t still = advice_still_ns(&a);
+    bool judged = advice_is_judged(&a);
+    more(out, "%s",
+        grave > 0 ? findings[0].title
+            : judged || a.m->frames == 0 ? "Healthy"
+            : still > 0                  ? "A still picture"
+                                         : "Too short to judge");
     if (a.m->frames == 0) {
         more(out, ".");
         return;
     }
-    more(out, ": %.2f frames a second", fps_of(a.m));
+    if (judged)
+        more(out, ": %.2f frames a second", fps_of(a.m));
+    else
+        more(out, ": %llu frame%s", (unsigned long long)a.m->frames, s_of(a.m->frames));
     if (setup->slowest_mhz > 0)
         more(out, " on %.4g to %.4g Hz", setup->slowest_mhz / 1000.0, setup->refresh_mhz / 1000.0);
     else if (setup->refresh_mhz > 0)
         more(out, " on %.4g Hz", setup->refresh_mhz / 1000.0);
+    if (judged && still > 0)
+        more(out, " until then");
     if (summary->has_tears && a.m->tears == 0)
         more(out, ", no tear");
     else if (summary->has_tears)
         more(out, ", %llu tear%s", (unsigned long long)a.m->tears, s_of(a.m->tears));
-    if (summary->has_guest && setup->slowest_mhz == 0 && !(summary->has_tears && a.m->tears > 0))
+    if (!judged && still > 0)
+        more(out, ", the last one %.1f s before the end", (double)still / 1e9);
+    if (judged && summary->has_guest && setup->slowest_mhz == 0 && !(summary->has_tears && a.m->tears > 0))
         more(out, a.m->on_vblank >= 1 ? ", every frame on its refresh"
                                       : ", %.2f %% of frames on their refresh",
             100 * a.m->on_vblank);

@@ -42,6 +42,19 @@ struct tp_sign { /* of a duration */
     int64_t most;
 };
 
+/* Where a guest's time went while its picture stood still. */
+enum tp_stall_part {
+    TP_STALL_UNKNOWN,  /* only the panel's side is known */
+    TP_STALL_ELSEWHERE, /* before it asked for an image */
+    TP_STALL_SLOT,
+    TP_STALL_RELEASE,
+    TP_STALL_GATE,
+    TP_STALL_ASLEEP, /* in its acquire, after all it had waited for */
+    TP_STALL_CPU,
+    TP_STALL_GPU,
+    TP_STALL_WAY /* from ready to the panel */
+};
+
 /* {0} before the first record. Of one guest; records in its order. */
 struct tp_signs {
     uint64_t frames; /* not counting the first ten, which are in none of these */
@@ -65,11 +78,23 @@ struct tp_signs {
     uint64_t stops, rate_changes; /* of the panel */
     int64_t longest_stop_ns, longest_wait_ns;
     unsigned most_image; /* the highest index of an image, plus one */
+    int64_t start_ns;    /* of the capture, to tell instants by; 0: not known */
+    int64_t shown_ns;    /* the last frame's first line; counts where shown is not 0 */
+    uint64_t shown;      /* frames, the first ones with them */
+    bool replaced;       /* a successor of this guest went on */
+    bool others;         /* another guest did */
+    struct {             /* intervals of a second, or of 30 frames, and far above the usual */
+        uint64_t n, frame; /* frame: the one that ended the longest */
+        int64_t longest_ns, from_ns, part_ns;
+        enum tp_stall_part part; /* of the longest, where most of it lay */
+    } stalls;
+    double asleep_ns; /* in acquires, after all that they had waited for: sum of what is stalls' size */
     struct tp_sign gpu_idle, gpu_busy; /* the GPU's time for a frame, by what it had to do lately */
     double busy_share;                 /* of late, 0 to 1 */
     struct { /* of the last records, to tell the next ones from */
         bool frame, refresh;
-        int64_t line_ns, released_ns, gpu_end_ns, refresh_ns, published_ns;
+        int64_t line_ns, released_ns, gpu_end_ns, refresh_ns, published_ns, given_ns;
+        double usual_ns; /* interval */
         bool over; /* of the frame before the last one */
         uint32_t refresh_mhz;
     } last;

@@ -111,5 +111,12 @@ void advice_async_tears(struct advice *a);
 void advice_uneven(struct advice *a);
 void advice_one_side(struct advice *a);
 void advice_nothing(struct advice *a);
+/* advice_still.c: a picture that does not change. */
+void advice_stands_still(struct advice *a);
+void advice_stood_still(struct advice *a);
+/* So long did the run go on behind its last frame, where that is worth a word; else 0. */
+int64_t advice_still_ns(const struct advice *a);
+/* There are intervals to judge by. */
+bool advice_is_judged(const struct advice *a);
 
 #endif

@@ -10,6 +10,8 @@
 #define STOP_PERIODS 4    /* and STOP_NS without a refresh: the panel stopped */
 #define STOP_NS 64000000
 #define SILENT_NS 500000000
+#define STALL_NS 1000000000 /* no new frame for so long, */
+#define STALL_FRAMES 30     /* or for so many that were wanted */
 #define BIN_FIRST_NS 1000 /* bins begin at a microsecond */
 #define BIN_OCTAVE 8
 
@@ -191,14 +193,79 @@ static void look_for_cause(
         s->late_work += s->over_now || s->last.over;
 }
 
+/* --- a picture that stands still --- */
+
+static int64_t known_or_0(int64_t ns)
+{
+    return ns != TP_NEVER && ns > 0 ? ns : 0;
+}
+
+/* In its acquire, after all it waited for. */
+static int64_t asleep(const struct tp_frame_record *f)
+{
+    int64_t all = between(f->asked_ns, f->acquired_ns);
+    int64_t waits = known_or_0(f->slot_wait_ns) + known_or_0(f->release_wait_ns) +
+        known_or_0(tp_frame_gate_wait(f));
+    return all - waits > TP_OVERSLEPT_NS ? all - waits : 0;
+}
+
+/* Which part of the frame that came at last was the longest. */
+static enum tp_stall_part part_of(
+    const struct tp_signs *s, const struct tp_frame_record *f, int64_t *longest)
+{
+    int64_t done = f->ready_ns != TP_NEVER ? f->ready_ns : f->presented_ns;
+    const int64_t parts[] = {[TP_STALL_UNKNOWN] = 0,
+        [TP_STALL_ELSEWHERE] = between(s->last.given_ns, f->asked_ns),
+        [TP_STALL_SLOT] = known_or_0(f->slot_wait_ns),
+        [TP_STALL_RELEASE] = known_or_0(f->release_wait_ns),
+        [TP_STALL_GATE] = known_or_0(tp_frame_gate_wait(f)),
+        [TP_STALL_ASLEEP] = asleep(f),
+        [TP_STALL_CPU] = between(f->acquired_ns, f->presented_ns),
+        [TP_STALL_GPU] = between(f->presented_ns, done),
+        [TP_STALL_WAY] = between(done, f->line_ns)};
+    enum tp_stall_part most = TP_STALL_UNKNOWN;
+    for (unsigned i = 0; i < sizeof parts / sizeof *parts && f->asked_ns != TP_NEVER; i++)
+        most = parts[i] > parts[most] ? (enum tp_stall_part)i : most;
+    *longest = parts[most];
+    return most;
+}
+
+static void look_at_interval(
+    struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t interval = s->last.frame ? between(s->last.line_ns, f->line_ns) : -1;
+    int64_t spacing = spacing_of(setup, f);
+    double usual = s->last.usual_ns, now = (double)interval;
+    if (interval <= 0)
+        return;
+    bool is_long = interval > STALL_NS || (spacing > 0 && interval / spacing > STALL_FRAMES);
+    if (usual > 0 && is_long && now > 5 * usual) {
+        s->stalls.n++;
+        if (interval > s->stalls.longest_ns) {
+            s->stalls.longest_ns = interval;
+            s->stalls.from_ns = s->last.line_ns;
+            s->stalls.frame = f->number;
+            s->stalls.part = part_of(s, f, &s->stalls.part_ns);
+        }
+    }
+    now = usual > 0 && now > 4 * usual ? 4 * usual : now;
+    s->last.usual_ns = usual > 0 ? usual + (now - usual) / 8 : now;
+}
+
 void tp_signs_frame(
     struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
 {
     if (f->image >= s->most_image && f->image < UINT16_MAX)
         s->most_image = f->image + 1;
+    if (f->line_ns != TP_NEVER) {
+        s->shown++;
+        s->shown_ns = f->line_ns;
+    }
     if (f->number < LEFT_OUT)
         return;
     s->frames++;
+    look_at_interval(s, setup, f);
+    s->asleep_ns += (double)asleep(f);
     look_at_work(s, setup, f);
     look_at_wait(s, setup, f);
     look_at_release(s, setup, f);
@@ -218,6 +285,7 @@ void tp_signs_frame(
         s->last.line_ns = f->line_ns;
         s->last.released_ns = f->released_ns;
         s->last.published_ns = f->published_ns;
+        s->last.given_ns = f->returned_ns != TP_NEVER ? f->returned_ns : f->presented_ns;
         s->last.frame = true;
     }
 }

@@ -39,7 +39,7 @@ static void tiles(struct tp_buf *out, const struct report_guest *g)
         snprintf(more, sizeof more, "%" PRIu64 " async", m->async_tears);
         tile(out, "Tears", m->tears > 0, value, m->async_tears > 0 ? more : "on the panel");
     }
-    if (s->has_guest) {
+    if (s->has_guest && m->interval.max_ns > 0) {
         snprintf(value, sizeof value, "%.*f %%", m->on_vblank >= 1 ? 0 : 2, 100 * m->on_vblank);
         snprintf(more, sizeof more, "%" PRIu64 " repeats", m->repeats);
         tile(out, "On their refresh", m->on_vblank < 0.99, value, more);
@@ -76,6 +76,7 @@ static void findings(struct tp_buf *out, const struct report_guest *g)
 static void head(struct tp_buf *out, const struct report_guest *g, bool many)
 {
     static const char *const signs[] = {"✓", "!", "✕"};
+    bool unjudged = g->verdict.severity == TP_FINDING_NOTE && g->summary.measures.interval.max_ns == 0;
     const char *severity = tp_finding_severity(g->verdict.severity);
     tp_buf_adds(out, "<section class=\"head\">\n");
     if (many || g->name) {
@@ -86,7 +87,7 @@ static void head(struct tp_buf *out, const struct report_guest *g, bool many)
         free(name);
     }
     tp_buf_addf(out, "<div class=\"verdict %s\"><span class=\"sign\" aria-hidden=\"true\">%s</span><h1>",
-        severity, signs[g->verdict.severity]);
+        severity, unjudged ? "–" : signs[g->verdict.severity]);
     html_escape(out, g->verdict.text);
     tp_buf_adds(out, "</h1></div>\n");
     if (g->summary.measures.frames > 0)
@@ -136,12 +137,6 @@ static void kept(struct tp_buf *out, const struct page *p)
             c->frames_kept, c->frames_all);
 }
 
-static void add_time(struct tp_buf *out, int64_t us)
-{
-    int64_t ms = us > 0 ? us / 1000 : 0;
-    tp_buf_addf(out, "%" PRId64 ":%02d.%03d", ms / 60000, (int)(ms / 1000 % 60), (int)(ms % 1000));
-}
-
 static void events(struct tp_buf *out, const struct page *p)
 {
     static const char *const marks[] = {"T", "W", "S", "D", "R", "L", "F", "≈", "="};
@@ -157,7 +152,7 @@ static void events(struct tp_buf *out, const struct page *p)
         const char *kind = report_kind_name(list[i].kind);
         char *text = report_event_text(p->r, &list[i]), *name = NULL;
         tp_buf_addf(out, "<li class=\"%s\"><a href=\"#timeline\" data-event=\"%zu\"><time>", kind, i);
-        add_time(out, report_us(&p->r->chunks, list[i].from_ns) - start);
+        report_add_time(out, report_us(&p->r->chunks, list[i].from_ns) - start);
         tp_buf_addf(out, "</time> <i class=\"mark %s\" aria-hidden=\"true\">%s</i> <span>", kind,
             marks[list[i].kind]);
         html_escape(out, text);

@@ -106,6 +106,12 @@ static double ms(int64_t ns)
     return (double)ns / 1e6;
 }
 
+void report_add_time(struct tp_buf *out, int64_t us)
+{
+    int64_t ms = us > 0 ? us / 1000 : 0;
+    tp_buf_addf(out, "%" PRId64 ":%02d.%03d", ms / 60000, (int)(ms / 1000 % 60), (int)(ms % 1000));
+}
+
 char *report_event_text(const struct tp_report *r, const struct report_event *e)
 {
     struct tp_buf b = {0};

@@ -10,6 +10,7 @@
 #define LEFT_OUT 10u /* frames at the start, as in the measures */
 #define WAIT_NS INT64_C(33000000)
 #define BIN_US 8192 /* of the overview, at first */
+#define LATER_NS INT64_C(1000000000)
 
 static int64_t period_of(uint32_t mhz)
 {
@@ -344,6 +345,35 @@ static void drop_finding(struct report_guest *g, const char *id)
         }
 }
 
+static bool is_successor(const struct report_guest *g, const struct report_guest *next)
+{
+    bool named = g->name && *g->name && next->name;
+    return g->number == TP_JOIN_SCREEN || (named && strcmp(g->name, next->name) == 0);
+}
+
+/* What is the panel's, and how the run ended for this guest. A guest is a swapchain: a game that
+ * makes a new one, as for another size, goes on as another guest. */
+static void look_at_end(const struct tp_report *r, struct report_guest *g)
+{
+    struct tp_signs *s = &g->signs;
+    s->stops = r->panel.stops;
+    s->longest_stop_ns = r->panel.longest_stop_ns;
+    s->rate_changes = r->panel.rate_changes;
+    s->last.refresh = r->panel.last.refresh;
+    s->last.refresh_ns = r->panel.last.refresh_ns;
+    s->start_ns = r->chunks.has_origin
+        ? r->chunks.origin_ns + 1000 * report_start_us(&r->chunks)
+        : 0;
+    for (unsigned i = 0; i < r->n_guests; i++) {
+        const struct report_guest *next = &r->guests[i];
+        bool later = next->signs.shown > 0 && next->signs.shown_ns > s->shown_ns + LATER_NS;
+        if (next == g || next->number == TP_JOIN_SCREEN || !later)
+            continue;
+        s->replaced |= is_successor(g, next);
+        s->others = true;
+    }
+}
+
 static void conclude(struct tp_report *r)
 {
     report_events_end(&r->events);
@@ -353,9 +383,7 @@ static void conclude(struct tp_report *r)
     for (unsigned i = 0; i < r->n_guests; i++) {
         struct report_guest *g = &r->guests[i];
         tp_figures_get(r->figures, g->number, &g->summary);
-        g->signs.stops = r->panel.stops;
-        g->signs.longest_stop_ns = r->panel.longest_stop_ns;
-        g->signs.rate_changes = r->panel.rate_changes;
+        look_at_end(r, g);
         g->n_findings = tp_advise(&g->summary, &r->setup, &g->signs, g->findings);
         if (g->number == TP_JOIN_SCREEN && r->n_guests > 1)
             drop_finding(g, "panel-side-only");

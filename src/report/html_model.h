@@ -168,6 +168,8 @@ const struct report_guest *report_main_guest(const struct tp_report *r);
 unsigned report_shown_guests(const struct tp_report *r, const struct report_guest **out);
 /* "the game's name" or "guest 3", safe to be shown; caller frees. */
 char *report_guest_name(const struct report_guest *g);
+/* "1:02.345", from microseconds since the start. */
+void report_add_time(struct tp_buf *out, int64_t us);
 /* In so many words, no HTML; caller frees. */
 char *report_event_text(const struct tp_report *r, const struct report_event *e);
 /* Static: "tear", "wait" … */

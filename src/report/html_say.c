@@ -6,6 +6,8 @@
 #include "report/html_model.h"
 #include "report/summary.h"
 
+#define SAID 5u /* events in the text */
+
 /* --- text --- */
 
 static double ms(double ns)
@@ -16,15 +18,24 @@ static double ms(double ns)
 static void figures(const struct report_guest *g, struct tp_buf *out)
 {
     const struct tp_measures *m = &g->summary.measures;
+    if (m->interval.max_ns == 0) {
+        tp_buf_adds(out, "the first 10 frames are in no figure\n");
+        return;
+    }
     tp_buf_addf(out, "%" PRIu64 " frames in %.2f s: intervals of %.2f ms, 1 %% above %.2f, at most %.2f\n",
         m->frames, (double)m->span_ns / 1e9, ms((double)m->interval.p50_ns),
         ms((double)m->interval.p99_ns), ms((double)m->interval.max_ns));
     if (g->summary.has_guest)
         tp_buf_addf(out,
             "start to first line %.2f ms, 1 %% above %.2f; an acquire waits %.2f ms: %.2f for an image, "
-            "%.2f for its release, %.2f for the gate\n",
+            "%.2f for its release, %.2f for the gate",
             ms((double)m->latency.p50_ns), ms((double)m->latency.p99_ns), ms(m->acquire_wait.mean_ns),
             ms(m->slot_wait_ns), ms(m->release_wait_ns), ms(m->gate_wait_ns));
+    double asleep = g->signs.frames > 0 ? g->signs.asleep_ns / (double)g->signs.frames : 0;
+    if (asleep >= 10000)
+        tp_buf_addf(out, ", %.2f asleep", ms(asleep));
+    if (g->summary.has_guest)
+        tp_buf_addc(out, '\n');
     bool judged = false;
     for (unsigned i = 1; i <= TP_CADENCE; i++)
         judged |= m->cadence[i] > 0;
@@ -35,6 +46,55 @@ static void figures(const struct report_guest *g, struct tp_buf *out)
             tp_buf_addf(
                 out, " %u%s: %" PRIu64, i, i == TP_CADENCE ? " or more" : "", m->cadence[i]);
     tp_buf_addc(out, '\n');
+}
+
+/* Gravest kinds first, the worst of a kind first. */
+static int by_gravity(const void *a, const void *b)
+{
+    const struct report_event *x = a, *y = b;
+    if (x->kind != y->kind)
+        return (int)x->kind - (int)y->kind;
+    if (x->worst != y->worst)
+        return x->worst > y->worst ? -1 : 1;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+static void say_event(const struct tp_report *r, const struct report_event *e, struct tp_buf *out)
+{
+    char *text = report_event_text(r, e), *name = report_guest_name(&r->guests[e->guest]);
+    tp_buf_adds(out, "  ");
+    report_add_time(out, report_us(&r->chunks, e->from_ns) - report_start_us(&r->chunks));
+    tp_buf_addf(out, "  %s", text);
+    if (r->n_guests > 1 && e->kind != EVENT_STOP)
+        tp_buf_addf(out, " (%s)", name);
+    tp_buf_addc(out, '\n');
+    free(text);
+    free(name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct report_event *x = a, *y = b;
+    return x->from_ns != y->from_ns ? (x->from_ns < y->from_ns ? -1 : 1) : by_gravity(a, b);
+}
+
+/* The worst few, by time. What was set is none of them. */
+static void events(const struct tp_report *r, struct tp_buf *out)
+{
+    struct report_event *list;
+    size_t n = report_events_sorted(&r->events, &list), bad = 0;
+    for (size_t i = 0; i < n; i++)
+        bad += list[i].kind < EVENT_RATE;
+    size_t few = bad < SAID ? bad : SAID;
+    qsort(list, n, sizeof *list, by_gravity);
+    qsort(list, few, sizeof *list, by_time);
+    if (few > 0)
+        tp_buf_addf(out, "\n%s:\n", few < bad ? "the worst events" : "events");
+    for (size_t i = 0; i < few; i++)
+        say_event(r, &list[i], out);
+    if (few > 0 && few < n)
+        tp_buf_addf(out, "  … and %zu more on the page\n", n - few);
+    free(list);
 }
 
 void tp_report_text(const struct tp_report *r, struct tp_buf *out)
@@ -58,6 +118,7 @@ void tp_report_text(const struct tp_report *r, struct tp_buf *out)
                 f->title, f->text, f->todo);
         }
     }
+    events(r, out);
 }
 
 /* --- JSON --- */

@@ -31,6 +31,10 @@ struct run {
     bool panel_side;             /* the game's is not known */
     int64_t long_gpu_ns;         /* of every fourth frame */
     int64_t stop_ns;             /* the panel's, once */
+    int64_t stood_ns;            /* the game's, once; the panel goes on */
+    enum tp_stall_part stood_in; /* this part of its frame */
+    int64_t stands_ns;           /* the panel goes on for so long behind the last frame */
+    unsigned frames;             /* 0: FRAMES */
     bool slow_when_idle;
 };
 
@@ -89,6 +93,31 @@ static struct tp_frame_record frame_of(const struct run *r, unsigned i, int64_t 
     return f;
 }
 
+/* The process slept in this part; it is the acquire's, or comes before or behind it. */
+static void stand(struct tp_frame_record *f, const struct run *r)
+{
+    int64_t ns = r->stood_ns;
+    if (r->stood_in < TP_STALL_CPU)
+        f->asked_ns -= ns;
+    if (r->stood_in == TP_STALL_ASLEEP) { /* the ICD takes all of its sleep for the gate's */
+        f->gate_ns -= ns;
+        f->gate_wait_ns = ns;
+    } else if (r->stood_in == TP_STALL_GATE)
+        f->gate_wait_ns = ns;
+    else if (r->stood_in == TP_STALL_SLOT)
+        f->slot_wait_ns = ns;
+    else if (r->stood_in == TP_STALL_RELEASE)
+        f->release_wait_ns = ns;
+    else if (r->stood_in == TP_STALL_ELSEWHERE)
+        f->asked_ns += ns;
+    else if (r->stood_in == TP_STALL_CPU)
+        f->asked_ns = f->gate_ns = f->acquired_ns = f->acquired_ns - ns;
+    else if (r->stood_in == TP_STALL_GPU)
+        f->asked_ns = f->gate_ns = f->acquired_ns = f->presented_ns = f->presented_ns - ns;
+    else if (r->stood_in == TP_STALL_WAY)
+        f->asked_ns = f->gate_ns = f->acquired_ns = f->presented_ns = f->ready_ns = f->ready_ns - ns;
+}
+
 static void play(struct run r, struct played *p)
 {
     r.refresh_mhz = r.refresh_mhz ? r.refresh_mhz : 60000;
@@ -107,10 +136,15 @@ static void play(struct run r, struct played *p)
         .lead_ns = 1650000,
         .gate = "vsync",
         .release_fence = TP_ON};
-    for (unsigned i = 0; i < FRAMES; i++) {
+    r.frames = r.frames ? r.frames : FRAMES;
+    p->signs.start_ns = line;
+    for (unsigned i = 0; i < r.frames; i++) {
         int64_t next = line + (r.stay + (i % 2 ? r.stay_more : 0)) * period;
         next += i == 500 ? r.stop_ns : 0;
+        next += i == 499 ? r.stood_ns : 0;
         struct tp_frame_record f = frame_of(&r, i, line, next);
+        if (i == 500 && r.stood_in != TP_STALL_UNKNOWN)
+            stand(&f, &r);
         struct tp_refresh_record s = {.sequence = f.sequence,
             .refresh_mhz = r.refresh_mhz,
             .from_ns = line,
@@ -120,7 +154,16 @@ static void play(struct run r, struct played *p)
         tp_metrics_frame(m, &f);
         tp_signs_frame(&p->signs, &p->setup, &f);
         tp_signs_refresh(&p->signs, &s);
+        for (; s.from_ns + 3 * period / 2 < next && r.stood_ns > 0 && i == 499;) {
+            s.from_ns += period;
+            tp_signs_refresh(&p->signs, &s);
+        }
         line = next;
+    }
+    struct tp_refresh_record s = {.refresh_mhz = r.refresh_mhz, .from_ns = line - period};
+    for (int64_t end = s.from_ns + r.stands_ns; s.from_ns < end;) {
+        s.from_ns += period;
+        tp_signs_refresh(&p->signs, &s);
     }
     tp_metrics_get(m, &p->summary.measures);
     tp_metrics_destroy(m);
@@ -375,6 +418,92 @@ static void frames_that_are_held_are_told(void **state)
     assert_null(finding(&p, "held"));
 }
 
+static void a_picture_that_stands_still_at_the_end_is_told(void **state)
+{
+    (void)state;
+    struct played p;
+    play((struct run){.stands_ns = 6000 * MS}, &p);
+    advise(&p);
+    assert_only(&p, "stands-still");
+    assert_says(&p, "stands-still", "for 6.0 s since 0:16.6");
+    assert_says(&p, "stands-still", "stood still, was paused, or had ended");
+    assert_int_equal(p.verdict.severity, TP_FINDING_WARNING);
+    assert_string_equal(p.verdict.text, "No new frame for the last 6.0 s: 60.00 frames a second on 60 Hz "
+                                        "until then, no tear, every frame on its refresh.");
+    /* Where another guest went on it may well have ended; where its own successor did, it has. */
+    p.signs.others = true;
+    advise(&p);
+    assert_only(&p, "stands-still");
+    assert_non_null(strstr(p.verdict.text, "Healthy: 60.00"));
+    p.signs.replaced = true;
+    advise(&p);
+    assert_int_equal(p.n, 0);
+}
+
+static void what_is_usual_at_the_end_is_no_standstill(void **state)
+{
+    (void)state;
+    struct played p;
+    play((struct run){.stands_ns = 900 * MS}, &p);
+    advise(&p);
+    assert_int_equal(p.n, 0);
+    play((struct run){.stay = 30, .cap_mhz = 2000, .stands_ns = 2000 * MS}, &p); /* two frames a second */
+    advise(&p);
+    assert_null(finding(&p, "stands-still"));
+    assert_null(finding(&p, "stood-still"));
+    play((struct run){.stay = 30, .cap_mhz = 2000, .stands_ns = 3000 * MS}, &p);
+    advise(&p);
+    assert_non_null(finding(&p, "stands-still"));
+}
+
+static void a_standstill_is_told_with_where_it_lay(void **state)
+{
+    (void)state;
+    static const char *const words[] = {[TP_STALL_ELSEWHERE] = "before the game asked",
+        [TP_STALL_SLOT] = "waiting for an image.", [TP_STALL_RELEASE] = "waiting for an image's release",
+        [TP_STALL_GATE] = "waiting for the gate", [TP_STALL_ASLEEP] = "the process slept",
+        [TP_STALL_CPU] = "between its image and its present", [TP_STALL_GPU] = "on the GPU",
+        [TP_STALL_WAY] = "the compositor or the server"};
+    for (unsigned i = TP_STALL_ELSEWHERE; i <= TP_STALL_WAY; i++) {
+        struct played p;
+        play((struct run){.stood_ns = 14000 * MS, .stood_in = (enum tp_stall_part)i}, &p);
+        advise(&p);
+        assert_says(&p, "stood-still", words[i]);
+        assert_says(&p, "stood-still", "No new frame came for 14.02 s from 0:08.316 (before frame 500).");
+        assert_null(finding(&p, "uneven"));
+        assert_null(finding(&p, "panel-stopped"));
+        assert_true(p.summary.measures.gate_wait_ns < (i == TP_STALL_GATE ? 20e6 : 1e6));
+        assert_true((p.signs.asleep_ns > 13000e6) == (i == TP_STALL_ASLEEP));
+    }
+    struct played p;
+    play((struct run){.stood_ns = 600 * MS, .panel_side = true}, &p); /* 36 frames */
+    advise(&p);
+    assert_says(&p, "stood-still", "Only the panel's side of it is known.");
+    assert_non_null(strstr(p.verdict.text, "The picture stood still for 0.6 s: "));
+    play((struct run){.stood_ns = 400 * MS, .stood_in = TP_STALL_CPU}, &p);
+    advise(&p);
+    assert_null(finding(&p, "stood-still"));
+}
+
+static void a_few_frames_are_not_judged(void **state)
+{
+    (void)state;
+    struct played p;
+    play((struct run){.frames = 5}, &p);
+    advise(&p);
+    assert_int_equal(p.n, 0);
+    assert_string_equal(p.verdict.text, "Too short to judge: 5 frames on 60 Hz, no tear.");
+    play((struct run){.frames = 2, .stands_ns = 10000 * MS}, &p);
+    advise(&p);
+    assert_only(&p, "stands-still");
+    assert_int_equal(p.findings[0].severity, TP_FINDING_NOTE);
+    assert_string_equal(p.verdict.text,
+        "A still picture: 2 frames on 60 Hz, no tear, the last one 10.0 s before the end.");
+    p.summary.measures.tears = 1;
+    advise(&p);
+    assert_non_null(strstr(p.verdict.text, "Tear"));
+}
+
 static void a_cap_that_beats_names_those_that_do_not(void **state)
 {
     (void)state;
@@ -545,6 +674,9 @@ static void the_largest_numbers_fit_their_sentences(void **state)
     p.signs.silent = p.signs.stops = p.signs.rate_changes = most;
     p.signs.longest_held_ns = p.signs.longest_stop_ns = p.signs.longest_wait_ns = INT64_MAX / 4;
     p.signs.slow_way = most;
+    p.signs.stalls.n = p.signs.stalls.frame = most;
+    p.signs.stalls.longest_ns = p.signs.stalls.part_ns = p.signs.last.refresh_ns = INT64_MAX;
+    p.signs.stalls.part = TP_STALL_ASLEEP;
     for (unsigned i = 0; i < 3; i++) {
         p.setup.release_fence = (enum tp_known)i;
         p.setup.board = (enum tp_known)i;
@@ -605,6 +737,10 @@ int main(void)
         cmocka_unit_test(a_panel_that_stops_is_told_with_how_long),
         cmocka_unit_test(composition_is_told),
         cmocka_unit_test(frames_that_are_held_are_told),
+        cmocka_unit_test(a_picture_that_stands_still_at_the_end_is_told),
+        cmocka_unit_test(what_is_usual_at_the_end_is_no_standstill),
+        cmocka_unit_test(a_standstill_is_told_with_where_it_lay),
+        cmocka_unit_test(a_few_frames_are_not_judged),
         cmocka_unit_test(a_cap_that_beats_names_those_that_do_not),
         cmocka_unit_test(a_cap_that_divides_does_not_beat),
         cmocka_unit_test(lost_notes_are_told_with_the_board),

@@ -135,7 +135,7 @@ void tp_metrics_acquired(struct tp_metrics *m, const struct tp_frame_record *f)
     m->acquires++;
     m->slot += (double)f->slot_wait_ns;
     m->release += (double)f->release_wait_ns;
-    m->gate += (double)f->gate_wait_ns;
+    m->gate += (double)tp_frame_gate_wait(f);
     add(&m->acquire_wait, f->acquired_ns - f->asked_ns);
     add(&m->gate_to_start, f->acquired_ns - f->gate_ns);
 }

@@ -42,6 +42,19 @@ struct tp_frame_record {
     int64_t told_ns;     /* the guest had the note of that fence */
 };
 
+/* So far behind the gate's instant nobody wakes who is not asleep for another reason. */
+#define TP_OVERSLEPT_NS INT64_C(100000000)
+
+/* What the gate has to answer for of a frame's gate_wait_ns: not that its process was stopped. */
+static inline int64_t tp_frame_gate_wait(const struct tp_frame_record *f)
+{
+    bool known = f->gate_ns != TP_NEVER && f->asked_ns != TP_NEVER && f->acquired_ns != TP_NEVER;
+    if (!known || f->gate_ns > f->acquired_ns || f->acquired_ns - f->gate_ns < TP_OVERSLEPT_NS)
+        return f->gate_wait_ns;
+    int64_t gate = f->gate_ns > f->asked_ns ? f->gate_ns - f->asked_ns : 0;
+    return gate < f->gate_wait_ns ? gate : f->gate_wait_ns;
+}
+
 /* A scan-out of the panel. */
 struct tp_refresh_record {
     uint64_t sequence;
