@@ -37,6 +37,8 @@ struct top {
     struct tp_top_source *source;
     struct tp_top_ui ui;
     const struct tp_top_snapshot *snapshot;
+    bool watched; /* there was a server, and it told what it has */
+    json_t *kept; /* of the last look that saw a guest: a server's guests may go before it does */
 };
 
 /* --- what is shown --- */
@@ -60,23 +62,37 @@ static int await(const struct top *t, int stdin_fd, int timeout_ms)
     return fds[1].revents & (POLLHUP | POLLERR | POLLNVAL) ? -EPIPE : 0;
 }
 
+static void keep(struct top *t)
+{
+    update(t, tp_now_ns());
+    if (t->snapshot->n_guests == 0)
+        return;
+    json_decref(t->kept);
+    t->kept = tp_top_json(t->snapshot, &t->ui);
+}
+
 /* Watches until then. The server has to be there, and to stay. */
 static int watch(struct top *t, int64_t for_ns, struct tp_error *e)
 {
-    int64_t begin = tp_now_ns(), end = begin + ANSWER_NS;
-    bool full = false;
+    int64_t begin = tp_now_ns(), end = begin + ANSWER_NS, due = 0;
     for (int64_t now = begin; now < end && !tp_interrupted(); now = tp_now_ns()) {
         tp_top_source_turn(t->source, now);
         int r = tp_top_source_fails(t->source, e);
-        if (r < 0)
+        if (r < 0) {
+            update(t, now);
             return r;
-        if (!full && tp_top_source_is_full(t->source))
+        }
+        if (!t->watched && tp_top_source_is_full(t->source))
             end = now + for_ns;
-        full |= tp_top_source_is_full(t->source);
+        t->watched |= tp_top_source_is_full(t->source);
+        if (t->watched && t->json && now >= due) {
+            keep(t);
+            due = now + UPDATE_NS;
+        }
         await(t, -1, TURN_MS);
     }
     update(t, tp_now_ns());
-    return full || tp_interrupted()
+    return t->watched || tp_interrupted()
         ? 0
         : tp_fail(e, TP_STATUS_FAILED, -ETIMEDOUT, t->socket, NULL, "the server does not answer");
 }
@@ -113,7 +129,8 @@ static int print_picture(struct top *t, struct tp_error *e)
 
 static int write_json(struct top *t, struct tp_error *e)
 {
-    json_t *j = tp_top_json(t->snapshot, &t->ui);
+    bool gone = t->snapshot->n_guests == 0 && t->kept;
+    json_t *j = gone ? json_incref(t->kept) : tp_top_json(t->snapshot, &t->ui);
     int r = tp_cli_write_json(j, t->json, e);
     json_decref(j);
     return r;
@@ -124,9 +141,16 @@ static int look_once(struct top *t, struct tp_error *e)
     int r = t->json ? tp_try_write(t->json, e) : 0;
     if (r == 0)
         r = watch(t, (t->seconds ? (int64_t)t->seconds : 2) * SECOND, e);
-    if (r < 0 || tp_interrupted())
+    if (tp_interrupted() || (r < 0 && !t->watched))
         return r;
-    return t->json ? write_json(t, e) : print_picture(t, e);
+    struct tp_error other = {0};
+    int written = t->json ? write_json(t, &other) : print_picture(t, &other);
+    if (r == 0 && written < 0)
+        *e = other;
+    else if (r < 0 && written == 0)
+        snprintf(e->what + strlen(e->what), sizeof e->what - strlen(e->what),
+            "; what was watched until then is %s", t->json ? "written" : "printed");
+    return r < 0 ? r : written;
 }
 
 /* --- in a terminal --- */
@@ -301,6 +325,7 @@ static int run(int argc, char **argv)
     t.socket = socket ? tp_strdup(socket) : NULL;
     t.model = tp_top_model_create(WINDOW_NS);
     int r = run_all(&t, &e);
+    json_decref(t.kept);
     tp_top_source_destroy(t.source);
     tp_top_model_destroy(t.model);
     free(t.socket);
@@ -333,8 +358,9 @@ const struct tp_command tp_command_top = {
             "  --json F       the same in numbers, instead; - is standard output\n"
             "\nKeys: Tab and arrows choose a guest or a screen; c C the cap (or a number and\n"
             "Enter), g the gate, r R the refresh, for all guests; p pause, ? help, q quit.\n"
-            "\nExit status: 1 the server went or does not answer, 2 wrong usage or no server,\n"
-            "3 the terminal cannot place a cursor; SIGINT and SIGTERM end it with 130 and\n143.\n",
+            "\nExit status: 1 the server went (what was seen of it is written) or does not\n"
+            "answer, 2 wrong usage or no server, 3 the terminal cannot place a cursor; SIGINT\n"
+            "and SIGTERM end it with 130 and 143.\n",
     /* clang-format on */
     .options = options,
     .run = run,

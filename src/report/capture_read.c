@@ -143,6 +143,10 @@ int tp_capture_read(const char *path, const struct tp_capture_sink *sink,
             break;
         err = tp_capture_push(r, chunk, (size_t)n, path, e);
     }
+    if (err >= 0 && !r->has_header)
+        err = tp_fail(e, TP_STATUS_INPUT, -EPROTO, path,
+            "make one with turnpike play --capture or simulate --capture", "this is no capture: it %s",
+            r->n > 0 ? "ends within its first 16 bytes" : "is empty");
     if (fd >= 0)
         close(fd);
     tp_capture_end(r, out);

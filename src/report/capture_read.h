@@ -43,7 +43,8 @@ int tp_capture_push(
 /* There are no more: of a block that was cut, tells the records that are whole. */
 void tp_capture_end(struct tp_capture_reader *r, struct tp_capture_found *out);
 
-/* All of these for a file, or a pipe. Also: the errors of open and read. */
+/* All of these for a file, or a pipe. Also: the errors of open and read; and what ends within its
+ * header is -EPROTO. */
 int tp_capture_read(const char *path, const struct tp_capture_sink *sink,
     struct tp_capture_found *out, struct tp_error *e);
 

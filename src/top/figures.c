@@ -170,6 +170,7 @@ void tp_top_figures(struct tp_top_model *m, struct guest *g, int64_t now_ns)
     count(g, now_ns, m->window_ns, &to->summary);
     set_up(m, g, &setup);
     measure(m, g, &signs, &setup);
+    signs.replaced = to->is_screen; /* by guests that draw themselves */
     draw_beats(g);
     draw_slots(g);
     to->n_findings = tp_advise(&to->summary, &setup, &signs, to->findings);

@@ -176,6 +176,16 @@ check 'a fault of its own leaves the terminal as it was' left 139
 
 # --- servers ---
 
+# One that ends while it is watched.
+"$TURNPIKE" play --seconds 5 --size 320x240 --socket "$PWD/short" -- "$direct" 1000 >short.out 2>&1 </dev/null &
+started+=($!)
+for ((i = 0; i < 100; i++)); do [[ -S short ]] && break || sleep 0.05; done
+sleep 0.5
+"$TURNPIKE" top --socket short --json short.json --seconds 100 >said 2>err
+check 'a server that ends while it is watched: status 1' test $? -eq 1
+check 'is told, and that nothing is lost' grep -q 'the server has ended; what was watched until then is written' err
+check 'the file has its last numbers' json_holds '.guests[0] | .name == "direct" and .frames > 30' short.json
+
 cp capped.json earlier.json
 check 'a file is written whole or not at all' bash -c \
     '! "$1" top --socket none --json capped.json 2>err && cmp -s capped.json earlier.json' - "$TURNPIKE"

@@ -1,5 +1,6 @@
 /* The page: what is in a capture cannot act in it, nothing of it grows without bound, and it says what
  * is missing. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/fs.h"
+#include "report/capture.h"
 #include "report/capture.h"
 #include "report/html_model.h"
 #include "report/html_text.h"
@@ -452,7 +454,7 @@ static void a_capture_cut_anywhere_still_makes_a_page(void **state)
     struct tp_buf whole = {0};
     assert_true(tp_read_file(path, 0, &whole, NULL) >= 0);
     uint64_t last = 0;
-    for (size_t n = 0; n < whole.len; n += 97) {
+    for (size_t n = TP_CAPTURE_HEADER; n < whole.len; n += 97) {
         assert_true(tp_write_file(path, whole.data, n, 0600, NULL) >= 0);
         struct tp_report *r = read_it();
         char *page = page_of(r), *missing = missing_of(r);
@@ -466,6 +468,24 @@ static void a_capture_cut_anywhere_still_makes_a_page(void **state)
         tp_report_destroy(r);
     }
     assert_true(last > 250);
+    tp_buf_finish(&whole);
+}
+
+static void what_ends_within_its_head_is_no_capture(void **state)
+{
+    (void)state;
+    write_run(10, UINT64_MAX);
+    struct tp_buf whole = {0};
+    assert_true(tp_read_file(path, 0, &whole, NULL) >= 0);
+    for (size_t n = 0; n < TP_CAPTURE_HEADER; n++) {
+        struct tp_report *r;
+        struct tp_error e = {0};
+        assert_true(tp_write_file(path, whole.data, n, 0600, NULL) >= 0);
+        assert_int_equal(tp_report_read(path, &r, &e), -EPROTO);
+        assert_null(r);
+        assert_int_equal(e.status, TP_STATUS_INPUT);
+        assert_non_null(strstr(e.what, n > 0 ? "ends within its first" : "is empty"));
+    }
     tp_buf_finish(&whole);
 }
 
@@ -578,6 +598,7 @@ int main(void)
         cmocka_unit_test(of_too_many_the_worst_are_kept),
         cmocka_unit_test(events_say_what_happened),
         cmocka_unit_test(a_capture_cut_anywhere_still_makes_a_page),
+        cmocka_unit_test(what_ends_within_its_head_is_no_capture),
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(nothing_in_it_is_told),
         cmocka_unit_test(the_largest_instants_do_no_harm),
