@@ -238,6 +238,7 @@ void report_chunks_frame(struct report_chunks *c, const struct tp_frame_record *
     if (c->n_frames == REPORT_ROWS)
         report_chunks_end(c);
     c->frames[c->n_frames] = *f;
+    c->frames[c->n_frames].gate_wait_ns = tp_frame_gate_wait(f);
     c->guests[c->n_frames] = (uint8_t)guest;
     c->flags[c->n_frames++] = (uint8_t)flags;
     c->frames_all++;

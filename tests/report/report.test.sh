@@ -65,6 +65,9 @@ cp healthy.html bad.html
 "$TURNPIKE" report bad.cap >said 2>err
 check 'what is no capture: status 2' test $? -eq 2
 check 'leaves the old page' cmp -s bad.html healthy.html
+"$TURNPIKE" report /dev/null -o none.html >said 2>err
+check 'an empty file is no capture: status 2' test $? -eq 2
+check 'and is called empty' grep -q 'this is no capture: it is empty' err
 if [[ -e /dev/full ]]; then
     "$TURNPIKE" report healthy.cap -o other.html >/dev/full 2>err
     check 'a full standard output: status 1' test $? -eq 1
@@ -77,6 +80,37 @@ check 'a dash is a name like others' test $? -eq 2
 "$TURNPIKE" report <(cat healthy.cap) -o piped.html --json piped.json >said 2>err
 check 'a pipe is read' test $? -eq 0
 check 'and says the same' cmp -s piped.json healthy.json
+
+# A game whose process is stopped: at the end, and for a while in the midst.
+play_and_stop() { # name, seconds after which it goes on
+    local play game i
+    "$TURNPIKE" play --size 320x240 --seconds 6 --capture "$1.cap" -- \
+        bash -c 'echo $$ >game.pid; exec "$0" 100000' "$(build_folder)/tests/frames/clients/direct" \
+        >play.out 2>&1 </dev/null &
+    play=$!
+    for ((i = 0; i < 100; i++)); do [[ -s game.pid ]] && break || sleep 0.05; done
+    game=$(<game.pid)
+    rm game.pid
+    sleep 2
+    kill -STOP "$game"
+    sleep "$2"
+    kill -CONT "$game" 2>/dev/null
+    wait "$play"
+    report "$1"
+}
+play_and_stop hung 10
+check 'a game that hangs is no healthy one' finds hung stands-still
+check 'and is told for how long' grep -qE '^No new frame for the last [34]\.[0-9] s: ' hung.txt
+play_and_stop stopped 2
+check 'one that was stopped for a while is told' json_holds '[.findings[].id] | index("stood-still")' stopped.json
+check 'with how long' grep -qE '^The game stood still for [12]\.[0-9] s: ' stopped.txt
+check 'that is not the gate' json_holds '.acquire_wait_ms.gate < 17' stopped.json
+check 'and is among the events' grep -qE '^  0:0[0-9]\.[0-9]{3}  Shown late: before frame [0-9]+ the older picture' stopped.txt
+
+# Too little to say anything.
+simulate few --cost 9000 --frames 5
+report few
+check 'a few frames are not judged' test "$(head -n 1 few.txt)" = 'Too short to judge: 5 frames on 60 Hz, no tear.'
 
 # Cut and damaged.
 head -c 100000 healthy.cap >cut.cap

@@ -374,6 +374,13 @@ const anywhere = {
   p: () => nextEvent(-1),
   '?': () => $('keys').showModal(),
   t: () => theme(),
+  '.': () => step(1),
+  ',': () => step(-1),
+  Escape: () => {
+    timeline.event = -1;
+    delete stage.dataset.kind;
+    select(null);
+  },
 };
 const onStage = {
   ArrowLeft: () => pan(-0.2),
@@ -384,15 +391,8 @@ const onStage = {
   '=': () => zoom(1 / STEP),
   '-': () => zoom(STEP),
   0: () => view(capture.from - margins(), capture.to + margins()),
-  '.': () => step(1),
-  ',': () => step(-1),
   Home: () => view(capture.from - margins(), capture.from - margins() + timeline.to - timeline.from),
   End: () => view(capture.to + margins() - timeline.to + timeline.from, capture.to + margins()),
-  Escape: () => {
-    timeline.event = -1;
-    delete stage.dataset.kind;
-    select(null);
-  },
 };
 
 document.addEventListener('keydown', e => {

@@ -35,6 +35,13 @@ function tearsOf(f, k) {
   return out;
 }
 
+/* In its acquire, after all that it waited for: a process that was stopped. */
+function asleep(f, k) {
+  const waits = [f.slotWait[k], f.releaseWait[k], f.gateWait[k]].reduce((sum, w) => sum + (w > 0 ? w : 0), 0);
+  const left = f.acquired[k] - f.asked[k] - waits;
+  return left > 100000 ? left : 0;
+}
+
 /* What was long about it. */
 function because(f, k, spacing) {
   const cpu = f.cpuTo[k] - f.cpu[k], gpu = f.ready[k] - f.write[k];
@@ -45,6 +52,8 @@ function because(f, k, spacing) {
     reasons.push(`it waited ${ms(f.releaseWait[k])} for its image's release`);
   if (f.gateWait[k] > 1.2 * spacing)
     reasons.push(`the gate held it for ${ms(f.gateWait[k])}`);
+  if (asleep(f, k) > 0)
+    reasons.push(`its process slept for ${ms(asleep(f, k))} in its acquire`);
   if (cpu > 0.9 * spacing)
     reasons.push(`its CPU part took ${ms(cpu)}`);
   if (gpu > 0.9 * spacing)
@@ -98,6 +107,7 @@ function numbers(spot) {
   add('waited for an image', f.slotWait[k]);
   add('… for its release', f.releaseWait[k]);
   add('… for the gate', f.gateWait[k]);
+  add('… asleep', asleep(f, k));
   span('CPU', f.cpu[k], f.cpuTo[k]);
   span('GPU, elsewhere', f.elsewhere[k], f.elsewhereTo[k]);
   span('GPU', f.write[k], f.ready[k]);
