@@ -14,9 +14,6 @@
 
 static const struct tp_command *const self = &tp_command_doctor;
 
-/* Every so many lines: was this interrupted? */
-#define BREATH 65536u
-
 /* A log that comes through a pipe ends where it is interrupted: so ends `adb logcat | turnpike
  * doctor`, and what came until then is told. */
 static int read_log(struct tp_lines *lines, bool is_pipe, struct tp_doctor *d, struct tp_error *e)
@@ -24,18 +21,13 @@ static int read_log(struct tp_lines *lines, bool is_pipe, struct tp_doctor *d, s
     struct tp_line line;
     int r;
 
-    while ((r = tp_lines_next(lines, &line, e)) > 0) {
+    while ((r = tp_lines_next(lines, &line, e)) > 0)
         tp_doctor_line(d, &line);
-        if (line.number % BREATH == 0 && tp_interrupted())
-            r = -EINTR;
-        if (r < 0)
-            break;
-    }
-    if (r < 0 && is_pipe && tp_interrupted()) {
+    if (r == -EINTR && is_pipe) {
         *e = (struct tp_error){0};
         return 0;
     }
-    return r == -EINTR ? tp_fail(e, TP_STATUS_FAILED, r, NULL, NULL, "interrupted") : r;
+    return r;
 }
 
 /* --- for a person --- */
@@ -258,8 +250,8 @@ const struct tp_command tp_command_doctor = {
             "  CAPTURE      of serve, play or simulate: judged by its numbers, as report does\n"
             "  --json FILE  the findings as JSON; - for standard output\n\n"
             "docs/doctor.md lists every finding, and how to record a log.\n\n"
-            "Exit status: 0 nothing is wrong, 1 something is, or the log says nothing at\n"
-            "all, 2 wrong usage, or the log cannot be read.\n",
+            "Exit status: 0 no error is found (warnings and notes may be), 1 one is, or the\n"
+            "log says nothing at all, 2 wrong usage, or the log cannot be read.\n",
     .options = options,
     .run = run,
 };

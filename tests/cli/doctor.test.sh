@@ -123,6 +123,28 @@ check 'an interrupted pipe: it ends by the signal' test $? -eq 130
 exec 9>&-
 are 'and says what came until then' "$healthy"
 
+# --- nor is a line that never ends a reason to go on ---
+timeless() { # signal, name, arguments…; standard input goes on: it must end by the signal
+    local status=0
+    timeout -s "$1" -k 60 1 "$TURNPIKE" doctor "${@:3}" >said 2>err || status=$?
+    check "$2: it ends by SIG$1" test "$status" -eq 124
+}
+empty=$(: | gzip | base64 -w 0)
+packed() { # members of gzip without a byte in them, for ever
+    yes "$empty" | head -n 2000 | base64 -d >empty.gz
+    while cat empty.gz; do :; done 2>&-
+}
+timeless TERM 'an endless line' </dev/zero
+timeless INT 'an endless line, Ctrl-C' </dev/zero
+timeless TERM 'an endless line of a file' /dev/zero
+check 'which says so' grep -q 'interrupted' err
+timeless TERM 'an endless line behind a whole log' < <(cat healthy.log /dev/zero)
+check 'and says what came until then' grep -q 'nothing wrong.*WN-25.0.7-b' said
+timeless TERM 'endless UTF-16' < <(printf '\377\376'; cat /dev/zero)
+timeless TERM 'an endless packed line' < <(gzip -1 </dev/zero)
+timeless TERM 'packed bytes of which none comes out' < <(packed)
+timeless TERM 'endless lines' < <(yes)
+
 # --- half of a fix; kinds of refusals; the road's order ---
 {
     line 1 E BLASTBufferQueue '[x](f:0,a:0) rejecting buffer:active_size=1x1, requested_size=1x1 buffer{size=2x2 transform=0}'
@@ -142,6 +164,33 @@ are 'one release time-out is flagged' release-timeout
 doctor 1 --json - < <(noise 30)
 are 'nothing of ours is an error of its own' nothing-here
 check 'and says how to record a log' json_holds '.findings[0].fix | contains("adb logcat -b all")' said
+
+# --- a silent fall-back; what is other apps' ---
+{
+    line 4242 I hook_impl "hook_android_dlopen_ext: loading custom driver: $driver"
+    line 4242 I AdrenoVK-0 'QUALCOMM build          : 8e5405b, I57aaec3440'
+    line 4242 I AdrenoVK-0 'Build Date              : 05/11/21'
+} >silent.log
+doctor 0 --json - silent.log
+are 'a silent fall-back is no sign of health' 'driver-custom driver-stock-after-custom'
+{
+    cat healthy.log
+    app=/data/app/com.other/lib/arm64
+    line 900 E GraphicBufferAllocator 'Failed to allocate (4 x 4) layerCount 1 format 59 usage b00: 5'
+    line 901 F DEBUG '      #01 pc 00000000004c1a30  /vendor/lib64/hw/vulkan.adreno.so (BuildId: 0102)'
+    line 902 E linker "cannot locate symbol \"f\" referenced by \"$app/libvulkanrenderer.so\"..."
+    line 902 E linker "\"$app/libmyvulkan.so\" is 32-bit instead of 64-bit"
+    line 902 E linker "library \"$app/libvulkan_debug.so\" needed or dlopened by \"x\" is not accessible for the namespace \"y\""
+    line 903 I other 'supported errors: VK_ERROR_DEVICE_LOST=-4, VK_ERROR_OUT_OF_DEVICE_MEMORY=-2'
+    line 903 I other 'Available drivers: turnip Mesa driver 25, Qualcomm'
+    echo '<3>[ 5130.000000] kgsl kgsl-3d0: com.other[904]: gpu timeout ctx 12 ts 3001'
+} >others.log
+doctor 0 others.log
+check "other apps' lines are no errors of the driver" test "$(grep -c '^  error' said)" -eq 0
+check 'and nobody is sent to the other variant for them' test "$(grep -c 'other variant' said)" -eq 0
+check 'whose hang it was is told' grep -q 'the GPU hung with work of process 904' said
+doctor 0 --help
+check '--help: warnings do not fail' grep -q '0 no error is found (warnings and notes may be)' said
 
 # --- captures: what was planted is named ---
 simulated() { # simulate's arguments…
@@ -193,10 +242,11 @@ doctor 1 --json - long.log
 are 'behind a line of 100 MB' 'driver-fallback page-size'
 check 'which is told' grep -q 'first 64 KiB' err
 (
-    ulimit -v 200000
+    # A sanitizer's shadow alone is larger.
+    ! (ulimit -v 200000 && "$TURNPIKE" --version >/dev/null 2>&1) || ulimit -v 200000
     yes "$(line 4242 E MESA 'Failed to get u_gralloc_buffer_basic_info')" | head -n 3000000 | "$TURNPIKE" doctor --json - >said 2>err
 )
-check '250 MB of findings in bounded memory' json_holds '.findings[0].count == 3000000' said
+check '250 MB of findings in bounded memory' test "$(jq '.findings[0].count' said)" = 3000000
 
 # --- what is refused ---
 refused() { # status, words, arguments…

@@ -57,6 +57,11 @@ static bool is_met(
         if (!tp_rule_set_meets(&rule->needs[i], &p->seen))
             return false;
     }
+    bool known = p->pid > 0;
+    if (rule->known && !known)
+        return false;
+    if (known && !tp_rule_set_is_empty(&rule->shows) && !tp_rule_set_meets(&rule->shows, &p->seen))
+        return false;
     return !tp_rule_set_meets(&rule->without, &p->seen) &&
         !tp_rule_set_meets(&rule->absent, &d->seen) &&
         (tp_rule_set_is_empty(&rule->present) || tp_rule_set_meets(&rule->present, &d->seen));
@@ -168,6 +173,9 @@ static char *verdict(const struct tp_diagnosis *d)
     } else if (warning) {
         tp_buf_addf(&b, "no error; %s", warning->title);
         add_rest(&b, warnings - 1, "warning");
+    } else if (note && note->stage >= TP_STAGE_BUFFERS && note->stage <= TP_STAGE_DISPLAY) {
+        /* Something went wrong, with nothing of a driver of ours to be seen. */
+        tp_buf_addf(&b, "no error of Turnip's or turnpike's; %s", note->title);
     } else {
         tp_buf_addf(
             &b, "nothing wrong is in this log%s%s", note ? ": " : "", note ? note->title : "");

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "report/doctor/internal.h"
 #include "report/doctor/logcat.h"
+#include "report/doctor/told.h"
 
 #define BUCKETS 8192u
 #define QUOTE 400u /* bytes of a line that are kept */
@@ -28,6 +29,13 @@ static void finish_hit(struct tp_hit *h)
         free(h->captures[i].text);
 }
 
+static void finish_process(struct tp_process *p)
+{
+    free(p->name);
+    for (unsigned i = 0; i < p->n_custom; i++)
+        free(p->custom[i]);
+}
+
 void tp_doctor_destroy(struct tp_doctor *d)
 {
     if (!d)
@@ -38,7 +46,7 @@ void tp_doctor_destroy(struct tp_doctor *d)
         free(d->hits[i].list);
     }
     for (unsigned i = 0; i < d->n_processes; i++)
-        free(d->processes[i].name);
+        finish_process(&d->processes[i]);
     free(d->hits);
     free(d->processes);
     free(d->bucket);
@@ -73,6 +81,12 @@ static unsigned process_of(struct tp_doctor *d, int pid)
         return 0;
     uint16_t *bucket = bucket_of(d, pid);
     return *bucket ? *bucket : add_process(d, bucket, pid);
+}
+
+/* The unknown one, where no line of it counted yet. */
+static unsigned known_process(struct tp_doctor *d, int pid)
+{
+    return pid < 0 ? 0 : *bucket_of(d, pid);
 }
 
 /* Numbers are used again: another name is another process. */
@@ -146,10 +160,60 @@ static uint64_t number_of(const struct tp_captured *c)
     return strtoull(text, NULL, strpbrk(text, "abcdefABCDEFxX") ? 16 : 10);
 }
 
-static bool holds(const struct tp_where *w, const struct tp_phrase_found *m)
+/* Is it a file that this process gave libadrenotools? */
+static bool is_custom(const struct tp_process *p, const struct tp_captured *c)
 {
+    size_t len;
+    const char *name = tp_told_file(c->text, c->len, &len);
+
+    for (unsigned i = 0; i < p->n_custom; i++) {
+        if (strlen(p->custom[i]) == len && !memcmp(p->custom[i], name, len))
+            return true;
+    }
+    return false;
+}
+
+static void keep_custom(struct tp_process *p, const struct tp_captured *c)
+{
+    size_t len;
+    const char *name = tp_told_file(c->text, c->len, &len);
+
+    if (is_custom(p, c) || len == 0 || len > 255 || memchr(name, '\0', len))
+        return;
+    if (p->n_custom == TP_CUSTOM_DRIVERS)
+        free(p->custom[--p->n_custom]);
+    p->custom[p->n_custom++] = tp_strndup(name, len);
+}
+
+/* "width*height": what they come to. */
+static uint64_t product_of(const char *names, const struct tp_phrase_found *m)
+{
+    uint64_t product = 1;
+
+    while (*names) {
+        size_t n = strcspn(names, "*");
+        char *name = tp_strndup(names, n);
+        const struct tp_captured *c = captured(m, name);
+        free(name);
+        if (__builtin_mul_overflow(product, c ? number_of(c) : 0, &product))
+            return UINT64_MAX;
+        names += n + (names[n] == '*');
+    }
+    return product;
+}
+
+static bool holds(const struct tp_where *w, const struct tp_phrase_found *m,
+    const struct tp_log_line *l, const struct tp_process *p)
+{
+    const struct tp_captured whole = {"line", l->message, l->len};
     const struct tp_captured *c = captured(m, w->capture);
 
+    if (w->kind == TP_WHERE_ABOVE)
+        return product_of(w->capture, m) > w->number;
+    if (w->kind == TP_WHERE_BELOW)
+        return product_of(w->capture, m) < w->number;
+    if (!c && !strcmp(w->capture, whole.name))
+        c = &whole;
     if (!c)
         return false;
     switch (w->kind) {
@@ -157,8 +221,11 @@ static bool holds(const struct tp_where *w, const struct tp_phrase_found *m)
         return (number_of(c) & w->number) == w->number;
     case TP_WHERE_NONE:
         return !(number_of(c) & w->number);
-    case TP_WHERE_ABOVE:
-        return number_of(c) > w->number;
+    case TP_WHERE_NAMES:
+        return tp_told_driver(c->text, c->len, w->text) ||
+            (!strcmp(w->text, "driver") && is_custom(p, c));
+    case TP_WHERE_TELLS:
+        return tp_told_code(c->text, c->len, w->text);
     case TP_WHERE_HAS:
         return memmem(c->text, c->len, w->text, strlen(w->text)) != NULL;
     default:
@@ -200,21 +267,35 @@ static void add_hit(struct tp_doctor *d, unsigned rule, unsigned process,
     }
 }
 
+static bool matches(
+    const struct tp_phrase *p, const struct tp_log_line *l, struct tp_phrase_found *m)
+{
+    if (!p->of_tag)
+        return tp_phrase_match(p, l->message, l->len, m);
+    m->n = 0;
+    return l->tag && l->tag_len == p->pieces[0].len &&
+        !memcmp(l->tag, p->pieces[0].text, l->tag_len);
+}
+
 static bool try_rule(struct tp_doctor *d, unsigned number, unsigned pattern,
     const struct tp_log_line *l, const struct tp_line *line)
 {
     const struct tp_rule *rule = &d->rules->list[number];
     struct tp_phrase_found m;
 
-    if (!has_tag(rule, l) || !tp_phrase_match(&rule->patterns[pattern], l->message, l->len, &m))
+    if (!has_tag(rule, l) || !matches(&rule->patterns[pattern], l, &m))
         return false;
+    const struct tp_captured *pid = captured(&m, "pid"), *name = captured(&m, "process");
+    const struct tp_captured *custom = captured(&m, "custom");
+    int who = pid && pid->len < 10 ? (int)number_of(pid) : l->pid;
+    unsigned process = known_process(d, who);
     for (unsigned i = 0; i < rule->n_wheres; i++) {
-        if (!holds(&rule->wheres[i], &m))
+        if (!holds(&rule->wheres[i], &m, l, &d->processes[process]))
             return false;
     }
-    const struct tp_captured *pid = captured(&m, "pid"), *name = captured(&m, "process");
-    int who = pid && pid->len < 10 ? (int)number_of(pid) : l->pid;
-    unsigned process = name ? name_process(d, who, name) : process_of(d, who);
+    process = name ? name_process(d, who, name) : process_of(d, who);
+    if (custom)
+        keep_custom(&d->processes[process], custom);
     if (!tp_rule_set_is_empty(&rule->after) &&
         !tp_rule_set_meets(&rule->after, &d->processes[process].seen))
         return false;
@@ -235,7 +316,16 @@ void tp_doctor_line(struct tp_doctor *d, const struct tp_line *line)
     bool header = line->len > 0 && (*line->text == '[' || *line->text == '\033');
     if (!some && !header && !d->reader.in_long)
         return;
-    if (!tp_log_read(&d->reader, line->text, line->len, &l) || !some)
+    if (!tp_log_read(&d->reader, line->text, line->len, &l))
+        return;
+    /* Of the format long the tag is on a line of its own. */
+    struct tp_word_set tags;
+    if (d->reader.in_long && l.tag && tp_words_find(d->rules->words, l.tag, l.tag_len, &tags)) {
+        for (unsigned i = 0; i < sizeof tags.bits / sizeof tags.bits[0]; i++)
+            found.bits[i] = tags.bits[i] | (some ? found.bits[i] : 0);
+        some = true;
+    }
+    if (!some)
         return;
     for (unsigned i = 0; i < d->rules->n_keys; i++) {
         if (!(found.bits[i / 64] >> i % 64 & 1) || d->rules->keys[i].rule == last)

@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include "base/buf.h"
+#include "base/proc.h"
 
 #define ROOM (64u << 10)
 
@@ -47,6 +48,9 @@ static ssize_t take(struct tp_input *in)
 {
     if (in->from == in->to)
         in->from = in->to = 0;
+    /* Packed bytes may come for ever, and nothing come out of them. */
+    if (tp_interrupted())
+        return -EINTR;
     ssize_t n = read(in->fd, in->bytes + in->to, ROOM - in->to);
     if (n < 0)
         return -errno;

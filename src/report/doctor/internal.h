@@ -6,6 +6,7 @@
 #include "report/doctor/logcat.h"
 
 #define TP_PROCESSES 4096u /* further ones are counted as one */
+#define TP_CUSTOM_DRIVERS 4u
 
 struct tp_kept {
     const char *name; /* the pattern's */
@@ -29,6 +30,10 @@ struct tp_hits {
 struct tp_process {
     int pid;
     char *name; /* owned, printable; NULL: not said */
+    /* The names of the files that it gave libadrenotools for a driver, owned; further ones take the
+     * last one's place. */
+    char *custom[TP_CUSTOM_DRIVERS];
+    unsigned n_custom;
     struct tp_rule_set seen;
 };
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/proc.h"
 #include "report/doctor/bugreport.h"
 #include "report/doctor/input.h"
 
@@ -198,6 +199,12 @@ static void begin(struct tp_lines *l)
     }
 }
 
+/* Also within a line that never ends, a signal ends the reading. */
+static ssize_t take(struct tp_lines *l, void *out, size_t room)
+{
+    return tp_interrupted() ? -EINTR : l->source(l->data, out, room);
+}
+
 /* More bytes behind those that are there. A unit of UTF-16 becomes three bytes at most, and one
  * that waited for its other half is told besides. */
 static int fill(struct tp_lines *l, struct tp_error *e)
@@ -215,13 +222,15 @@ static int fill(struct tp_lines *l, struct tp_error *e)
     ssize_t n;
     if (!l->begun) {
         /* As many as its mark and the raw bytes take. */
-        n = l->source(l->data, l->buffer + l->to, RAW - l->to);
+        n = take(l, l->buffer + l->to, RAW - l->to);
     } else if (l->found.utf16) {
         room = (room - 8) / 2;
-        n = l->source(l->data, l->raw, room < RAW ? room : RAW);
+        n = take(l, l->raw, room < RAW ? room : RAW);
     } else {
-        n = l->source(l->data, l->buffer + l->to, room);
+        n = take(l, l->buffer + l->to, room);
     }
+    if (n == -EINTR)
+        return tp_fail(e, TP_STATUS_FAILED, -EINTR, NULL, NULL, "interrupted");
     if (n < 0)
         return tp_fail_errno(e, (int)n, l->path, "the log cannot be read");
     l->ended = n == 0;

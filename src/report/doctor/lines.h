@@ -42,7 +42,8 @@ int tp_lines_open(const char *path, struct tp_lines **out, struct tp_error *e);
 /* From a function that hands out plain text; data is borrowed. */
 struct tp_lines *tp_lines_from(tp_lines_source *source, void *data);
 
-/* 1 and the next line, 0 at the end, or a negative errno with the reason. */
+/* 1 and the next line, 0 at the end, or a negative errno with the reason; -EINTR: a signal came
+ * (base/proc.h), which is looked at before each read. */
 int tp_lines_next(struct tp_lines *l, struct tp_line *out, struct tp_error *e);
 const struct tp_lines_found *tp_lines_found(const struct tp_lines *l);
 /* NULL is fine. */

@@ -28,6 +28,7 @@ struct tp_phrase {
     struct tp_piece pieces[TP_PHRASE_WORDS];
     unsigned n;
     unsigned key; /* the longest piece of text: a line without it cannot match */
+    bool of_tag;  /* it is logcat's tag that must be these words, whatever the message is */
 };
 
 /* One capture of a match, borrowed from the line and the pattern. */

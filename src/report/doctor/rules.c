@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "report/doctor/builtin.h"
+#include "report/doctor/told.h"
 
 const char *const tp_doctor_severities[] = {"fact", "note", "warning", "error", NULL};
 const char *const tp_doctor_stages[] = {
@@ -14,7 +15,7 @@ const char *const tp_doctor_stages[] = {
 /* Names that rules ask for are looked up once all rules are read. */
 struct reference {
     unsigned rule, line;
-    char kind; /* the first letters of after, needs, without, present; absent is x */
+    char kind; /* the first letters of after, needs, without, present, shows; absent is x */
     char *name;
 };
 
@@ -73,7 +74,7 @@ static int begin_rule(struct reading *r, const char *id)
     return 0;
 }
 
-static int add_pattern(struct reading *r, struct tp_rule *rule, const char *value)
+static int add_pattern(struct reading *r, struct tp_rule *rule, const char *value, bool of_tag)
 {
     struct tp_rules *rules = r->rules;
     struct tp_phrase p;
@@ -81,6 +82,9 @@ static int add_pattern(struct reading *r, struct tp_rule *rule, const char *valu
     int err = tp_phrase_parse(value, where, &p, r->e);
 
     free(where);
+    p.of_tag = of_tag;
+    if (!err && of_tag && (p.n != 1 || p.pieces[0].kind != TP_PIECE_TEXT))
+        err = refuse(r, r->line, "a tag has no captures in it", value);
     if (!err && rules->n_keys == TP_WORDS_MOST)
         err = refuse(r, r->line, "there are too many patterns", "");
     if (err) {
@@ -108,7 +112,8 @@ static void add_tags(struct tp_rule *rule, const char *value)
 /* "usage none 0x10000000". */
 static int add_where(struct reading *r, struct tp_rule *rule, const char *value)
 {
-    static const char *const kinds[] = {"all", "none", "above", "has", "lacks", NULL};
+    static const char *const kinds[] = {
+        "all", "none", "above", "below", "has", "lacks", "names", "tells", NULL};
     size_t n = strcspn(value, " "), m = 0;
     const char *kind = value + n + strspn(value + n, " ");
     m = strcspn(kind, " ");
@@ -118,14 +123,15 @@ static int add_where(struct reading *r, struct tp_rule *rule, const char *value)
     struct tp_where w = {.kind = (enum tp_where_kind)k};
 
     free(name);
-    if (k >= 0 && k <= TP_WHERE_ABOVE) {
+    if (k >= 0 && k <= TP_WHERE_BELOW) {
         errno = 0;
         w.number = strtoull(rest, &end, 0);
     }
-    if (!n || k < 0 || !*rest || (end && (*end || errno)))
+    bool names = k != TP_WHERE_NAMES || tp_told_is_kind(rest);
+    if (!n || k < 0 || !*rest || !names || (end && (*end || errno)))
         return refuse(r, r->line,
-            "a condition is NAME all|none|above NUMBER or NAME has|lacks TEXT, "
-            "not",
+            "a condition is NAME all|none|above|below NUMBER, NAME has|lacks TEXT, "
+            "NAME names driver|stock or NAME tells CODE, not",
             value);
     w.capture = tp_strndup(value, n);
     w.text = tp_strdup(rest);
@@ -196,7 +202,9 @@ static int take_key(struct reading *r, const char *key, const char *value)
         err = set_word(r, tp_doctor_stages, value, &word);
         rule->stage = (enum tp_doctor_stage)word;
     } else if (!strcmp(key, "pattern")) {
-        err = add_pattern(r, rule, value);
+        err = add_pattern(r, rule, value, false);
+    } else if (!strcmp(key, "speaker")) {
+        err = add_pattern(r, rule, value, true);
     } else if (!strcmp(key, "tag")) {
         add_tags(rule, value);
     } else if (!strcmp(key, "where")) {
@@ -211,10 +219,14 @@ static int take_key(struct reading *r, const char *key, const char *value)
         add_references(r, 'p', value);
     } else if (!strcmp(key, "absent")) {
         add_references(r, 'x', value);
+    } else if (!strcmp(key, "shows")) {
+        add_references(r, 's', value);
     } else if (!strcmp(key, "once")) {
         rule->once = true;
     } else if (!strcmp(key, "alone")) {
         rule->alone = true;
+    } else if (!strcmp(key, "known")) {
+        rule->known = true;
     } else if (!strcmp(key, "yes") || !strcmp(key, "no")) {
         add_example(rule, value, *key == 'y');
     } else if (!strcmp(key, "and") || !strcmp(key, "also")) {
@@ -261,6 +273,7 @@ static int resolve(struct reading *r)
             join(ref->kind == 'a'      ? &rule->after
                     : ref->kind == 'w' ? &rule->without
                     : ref->kind == 'p' ? &rule->present
+                    : ref->kind == 's' ? &rule->shows
                                        : &rule->absent,
                 &set);
         }

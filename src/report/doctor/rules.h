@@ -41,12 +41,15 @@ struct tp_rule_set {
 enum tp_where_kind {
     TP_WHERE_ALL,   /* all of these bits */
     TP_WHERE_NONE,  /* none of them */
-    TP_WHERE_ABOVE, /* more than this */
+    TP_WHERE_ABOVE, /* more than this; the capture may be a product: "width*height" */
+    TP_WHERE_BELOW, /* less */
     TP_WHERE_HAS,   /* this text is in it */
     TP_WHERE_LACKS, /* it is not */
+    TP_WHERE_NAMES, /* it names a driver for Adreno, or not (told.h) */
+    TP_WHERE_TELLS, /* this code is told as what happened, where it is in it at all (told.h) */
 };
 
-/* What a capture must be for the line to count. */
+/* What a capture must be for the line to count; "line": all of the message. */
 struct tp_where {
     char *capture, *text; /* owned */
     enum tp_where_kind kind;
@@ -74,12 +77,13 @@ struct tp_rule {
     unsigned n_wheres;
     /* Of the same process: `after` has one that was seen before this line; each of `needs` has one
      * that was seen at all; none of `without` was. In any process: one of `present` was seen, and
-     * none of `absent`. */
-    struct tp_rule_set after, without, present, absent;
+     * none of `absent`. Where the process is known, `shows` has one that was seen in it. */
+    struct tp_rule_set after, without, present, absent, shows;
     struct tp_rule_set *needs;
     unsigned n_needs;
     bool once;  /* of the first process only */
     bool alone; /* only where nothing else is told */
+    bool known; /* only of processes that the log tells the number of */
     struct tp_example *examples;
     unsigned n_examples;
     unsigned line; /* in the file */

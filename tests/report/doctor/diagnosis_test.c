@@ -33,6 +33,24 @@ static const char small_rules[] =
     " needs asked\n"
     "rule tagged\n severity note\n stage driver\n title g\n text x\n source s\n tag Right Also\n"
     " pattern tagged line\n"
+    "rule speaks\n severity note\n stage driver\n title k\n text x\n source s\n"
+    " speaker Chatter\n"
+    "rule hook\n severity fact\n stage driver\n source s\n pattern given {custom}\n"
+    "rule broken\n severity error\n stage driver\n title r {file}\n text x\n fix f\n source s\n"
+    " pattern \"{file}\" is broken\n where file names driver\n"
+    "rule stock\n severity note\n stage driver\n title o\n text x\n source s\n"
+    " pattern \"{file}\" is worn\n where file names stock\n"
+    "rule mine\n severity error\n stage gpu\n title m\n text x\n fix f\n source s\n"
+    " pattern faulted [{pid#}]\n pattern a fault of all\n shows good\n"
+    "rule theirs\n severity note\n stage gpu\n title of {process}\n text x\n source s\n"
+    " pattern faulted [{pid#}]\n pattern a fault of all\n known\n without good\n"
+    "rule large\n severity warning\n stage buffers\n title w\n text x\n fix f\n source s\n"
+    " pattern area {w#} x {h#}\n where w*h above 99\n"
+    "rule small\n severity note\n stage buffers\n title v\n text x\n source s\n"
+    " pattern area {w#} x {h#}\n where w*h below 100\n"
+    "rule lost\n severity error\n stage gpu\n title d\n text x\n fix f\n source s\n"
+    " pattern VK_ERROR_DEVICE_LOST\n pattern lost anyhow\n"
+    " where line tells VK_ERROR_DEVICE_LOST\n"
     "rule silent\n severity error\n stage driver\n title nothing\n"
     " text x\n fix f\n source s\n alone\n";
 
@@ -62,6 +80,13 @@ static int end(void **state)
     tp_doctor_destroy(doctor);
     tp_rules_finish(&rules);
     return 0;
+}
+
+static void doctor_begins_anew(void)
+{
+    tp_doctor_destroy(doctor);
+    doctor = tp_doctor_create(&rules);
+    number = 0;
 }
 
 static void say(int pid, const char *message)
@@ -184,6 +209,133 @@ static void a_tag_must_be_one_of_the_rules_where_there_is_one(void **state)
     }
 }
 
+/* What a log of these lines alone comes to, by the id of its only finding; process 12's. */
+static void expect(const char *id, const char *first, const char *second)
+{
+    doctor_begins_anew();
+    say(12, first);
+    if (second)
+        say(12, second);
+    if (strcmp(conclude(1)->id, id) != 0)
+        fail_msg("%s, not %s: %s", found.list[0].id, id, second ? second : first);
+}
+
+static void every_line_of_a_speaker_counts_in_every_format(void **state)
+{
+    static const struct {
+        const char *text, *next;
+        bool fires;
+    } lines[] = {{"11-30 12:00:02.600  4242  4300 I Chatter : anything", NULL, true},
+        {"I/Chatter ( 12): x", NULL, true}, {"I/Chatter2( 12): x", NULL, false},
+        {"I/Chat    ( 12): x", NULL, false}, {"I/Other   ( 12): Chatter", NULL, false},
+        {"[ 11-30 12:00:02.600  4242: 4300 I/Chatter ]", "x", true},
+        {"[ 11-30 12:00:02.600  4242: 4300 I/Other ]", "Chatter", false}, {"Chatter", NULL, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        doctor_begins_anew();
+        const char *texts[] = {lines[i].text, lines[i].next};
+        for (size_t k = 0; k < 2 && texts[k]; k++) {
+            struct tp_line line = {texts[k], strlen(texts[k]), k + 1};
+            tp_doctor_line(doctor, &line);
+        }
+        if (strcmp(conclude(1)->id, lines[i].fires ? "speaks" : "silent") != 0)
+            fail_msg("%s: %s", lines[i].text, found.list[0].id);
+    }
+}
+
+static void drivers_are_known_by_their_usual_names(void **state)
+{
+    static const char *const are[] = {"/d/libvulkan_freedreno.so", "libvulkan_freedreno_b.so",
+        "/v/vulkan.adreno.so", "vulkan.ad07xx.so", "/v/vulkan.turnip.so", "libvulkan_turnpike.so",
+        "/a/base.apk!libvulkan_freedreno.so", "/v/vulkan.adreno.so (offset 0x1000)"};
+    static const char *const are_not[] = {"/lib/arm64/libvulkanrenderer.so", "libmyvulkan.so",
+        "libvulkan_debug.so", "libvulkan.so", "/vulkan.adreno.so/libfoo.so", "vulkan.ad", "", "/",
+        "libmy_vulkan.adreno.so", "/lib/libfoo.so (vulkan.adreno.so)"};
+    char text[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof are / sizeof *are; i++) {
+        snprintf(text, sizeof text, "\"%s\" is broken", are[i]);
+        expect("broken", text, NULL);
+    }
+    for (size_t i = 0; i < sizeof are_not / sizeof *are_not; i++) {
+        snprintf(text, sizeof text, "\"%s\" is broken", are_not[i]);
+        expect("silent", text, NULL);
+    }
+    expect("stock", "\"/vendor/lib64/hw/vulkan.adreno.so\" is worn", NULL);
+    expect("silent", "\"/data/x/vulkan.adreno.so\" is worn", NULL);
+}
+
+static void other_names_are_drivers_where_they_were_given_to_the_same_process(void **state)
+{
+    (void)state;
+    expect("broken", "given /d/libbest.so", "\"/d/libbest.so\" is broken");
+    expect("silent", "given /d/libbest.so", "\"/d/libother.so\" is broken");
+    doctor_begins_anew();
+    say(7, "given /d/libbest.so");
+    say(12, "\"/d/libbest.so\" is broken");
+    say(12, "given ");
+    say(12, "\"\" is broken");
+    assert_string_equal(conclude(1)->id, "silent");
+    for (int i = 0; i < 9; i++)
+        say(12, i % 2 ? "given /d/libeven.so" : "given /d/libodd.so");
+    for (char name[] = "given /d/a.so"; name[9] < 'h'; name[9]++)
+        say(12, name);
+    say(12, "\"/d/g.so\" is broken");
+    assert_string_equal(conclude(1)->title, "r /d/g.so");
+}
+
+static void a_fault_is_told_as_of_whose_process_it_is(void **state)
+{
+    (void)state;
+    doctor_begins_anew();
+    say(0, "faulted [12]");
+    assert_string_equal(conclude(1)->id, "theirs");
+    assert_string_equal(found.list[0].title, "of process 12");
+    assert_string_equal(found.verdict, "no error of Turnip's or turnpike's; of process 12");
+    say(12, "loaded x");
+    say(12, "all done");
+    assert_string_equal(conclude(2)[1].id, "mine");
+    say(0, "faulted [13]");
+    const struct tp_doctor_finding *f = conclude(3);
+    assert_string_equal(f[2].id, "theirs");
+    assert_int_equal(f[2].pid, 13);
+    /* Of a process that nobody names it may be ours. */
+    doctor_begins_anew();
+    struct tp_line line = {"a fault of all", 14, 1};
+    tp_doctor_line(doctor, &line);
+    assert_string_equal(conclude(1)->id, "mine");
+}
+
+static void a_product_of_captures_is_compared(void **state)
+{
+    (void)state;
+    expect("small", "area 9 x 11", NULL);
+    expect("large", "area 10 x 10", NULL);
+    expect("large", "area 100 x 1", NULL);
+    expect("large", "area 9999999999999999999 x 9999999999999999999", NULL);
+}
+
+static void a_code_is_told_where_it_happened_and_not_in_a_list(void **state)
+{
+    static const char *const told[] = {"VK_ERROR_DEVICE_LOST", "call failed: VK_ERROR_DEVICE_LOST",
+        "failed with result VK_ERROR_DEVICE_LOST, not VK_ERROR_UNKNOWN",
+        "VK_ERROR_DEVICE_LOST (-4)", "x (VK_ERROR_DEVICE_LOST): VK_ERROR_DEVICE_LOST",
+        "supported was: call returned VK_ERROR_DEVICE_LOST", "it is lost anyhow",
+        "expected VK_SUCCESS, got VK_ERROR_DEVICE_LOST"};
+    static const char *const listed[] = {"errors: VK_ERROR_DEVICE_LOST=-4, VK_ERROR_UNKNOWN=-13",
+        "VK_ERROR_DEVICE_LOST = -4,", "VK_ERROR_UNKNOWN VK_ERROR_DEVICE_LOST",
+        "supports VK_ERROR_DEVICE_LOST", "this may return VK_ERROR_DEVICE_LOST",
+        "handler of VK_ERROR_DEVICE_LOST", "error names: VK_ERROR_DEVICE_LOST, VK_ERROR_UNKNOWN"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        expect("lost", told[i], NULL);
+    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
+        expect("silent", listed[i], NULL);
+}
+
 static void lines_of_a_kind_are_counted_and_processes_are_bounded(void **state)
 {
     (void)state;
@@ -286,6 +438,8 @@ static void rules_that_are_wrong_are_named_with_their_line(void **state)
         {"rule a\n pattern {x}", "f:2", "no piece"},
         {"rule a\n where x", "f:2", "NAME"},
         {"rule a\n where x above y", "f:2", "NAME"},
+        {"rule a\n where x names it", "f:2", "NAME"},
+        {"rule a\n speaker a {tag} here", "f:2", "a tag has no captures"},
         {"rule a\n where x above 99999999999999999999", "f:2", "NAME"},
         {"rule a\n severity fact\n source s\n needs b\n pattern abcd", "f:4", "called 'b'"},
         {"rule a\n severity fact\n source s", "f:1", "makes this rule fire"},
@@ -320,6 +474,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(once_is_of_the_first_process, begin, end),
         cmocka_unit_test_setup_teardown(
             a_tag_must_be_one_of_the_rules_where_there_is_one, begin, end),
+        cmocka_unit_test_setup_teardown(every_line_of_a_speaker_counts_in_every_format, begin, end),
+        cmocka_unit_test_setup_teardown(drivers_are_known_by_their_usual_names, begin, end),
+        cmocka_unit_test_setup_teardown(
+            other_names_are_drivers_where_they_were_given_to_the_same_process, begin, end),
+        cmocka_unit_test_setup_teardown(a_fault_is_told_as_of_whose_process_it_is, begin, end),
+        cmocka_unit_test_setup_teardown(a_product_of_captures_is_compared, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_code_is_told_where_it_happened_and_not_in_a_list, begin, end),
         cmocka_unit_test_setup_teardown(
             lines_of_a_kind_are_counted_and_processes_are_bounded, begin, end),
         cmocka_unit_test_setup_teardown(a_number_that_is_used_again_is_another_process, begin, end),

@@ -156,7 +156,7 @@ static void every_example_fires_in_every_format(void **state)
     } lines[] = {
         {"driver-custom", "hook_impl", "hook_android_dlopen_ext: loading custom driver: /d/v.so"},
         {"symbol-missing", "linker",
-            "cannot locate symbol \"f\" referenced by \"/d/vulkan.x.so\"..."},
+            "cannot locate symbol \"f\" referenced by \"/d/vulkan.ad.so\"..."},
         {"mapper-guesses", "MESA", "Using fallback gralloc implementation"},
         {"release-timeout", "turnpike", "turnpike: the panel holds an image longer than it may"},
     };
