@@ -451,6 +451,10 @@ static void what_is_usual_at_the_end_is_no_standstill(void **state)
     advise(&p);
     assert_null(finding(&p, "stands-still"));
     assert_null(finding(&p, "stood-still"));
+    play((struct run){.stay = 90}, &p); /* a frame in one and a half seconds */
+    p.signs.stops = 0; /* the run has refreshes with new frames alone */
+    advise(&p);
+    assert_null(finding(&p, "stood-still"));
     play((struct run){.stay = 30, .cap_mhz = 2000, .stands_ns = 3000 * MS}, &p);
     advise(&p);
     assert_non_null(finding(&p, "stands-still"));
@@ -480,6 +484,10 @@ static void a_standstill_is_told_with_where_it_lay(void **state)
     advise(&p);
     assert_says(&p, "stood-still", "Only the panel's side of it is known.");
     assert_non_null(strstr(p.verdict.text, "The picture stood still for 0.6 s: "));
+    play((struct run){.stop_ns = 5000 * MS}, &p); /* the panel's, not the game's */
+    advise(&p);
+    assert_non_null(finding(&p, "panel-stopped"));
+    assert_null(finding(&p, "stood-still"));
     play((struct run){.stood_ns = 400 * MS, .stood_in = TP_STALL_CPU}, &p);
     advise(&p);
     assert_null(finding(&p, "stood-still"));

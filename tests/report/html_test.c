@@ -338,6 +338,67 @@ static void a_window_on_its_way_and_the_screen_are_no_games(void **state)
     tp_report_destroy(r);
 }
 
+/* One guest for 300 frames, another for as many, and the panel alone for so long. */
+static struct tp_report *two_in_turn(const char *first, const char *second, unsigned alone)
+{
+    struct tp_recorder *c = begin_capture();
+    tp_recorder_setting(c, 0, "refresh-mhz", "60000");
+    tp_recorder_guest(c, 1, first);
+    tp_recorder_guest(c, 2, second);
+    for (unsigned i = 0; i < 600 + alone; i++) {
+        struct tp_frame_record f = frame_at(i % 300, 1000 * MS + i * PERIOD);
+        struct tp_refresh_record s = refresh_at(i, f.line_ns);
+        f.guest = i < 300 ? 1 : 2;
+        f.sequence = i + 2;
+        f.permitted = (int64_t)f.sequence;
+        tp_recorder_refresh(c, &s);
+        if (i < 600)
+            tp_recorder_frame(c, &f);
+    }
+    tp_recorder_finish(c, NULL);
+    return read_it();
+}
+
+static void the_end_of_a_swapchain_is_no_standstill(void **state)
+{
+    (void)state;
+    struct tp_report *r = two_in_turn("game", "game", 30);
+    assert_int_equal(r->guests[0].n_findings, 0);
+    assert_int_equal(r->guests[1].n_findings, 0);
+    tp_report_destroy(r);
+    r = two_in_turn("game", "another", 30);
+    assert_int_equal(r->guests[0].n_findings, 1);
+    assert_int_equal(r->guests[0].findings[0].severity, TP_FINDING_NOTE);
+    assert_non_null(strstr(r->guests[0].findings[0].text, "since 0:05.0"));
+    assert_int_equal(r->guests[1].n_findings, 0);
+    tp_report_destroy(r);
+    r = two_in_turn("game", "game", 120);
+    assert_int_equal(r->guests[0].n_findings, 0);
+    assert_string_equal(r->guests[1].findings[0].id, "stands-still");
+    assert_int_equal(r->guests[1].verdict.severity, TP_FINDING_WARNING);
+    tp_report_destroy(r);
+}
+
+static void the_worst_events_are_in_the_text(void **state)
+{
+    (void)state;
+    struct tp_buf text = {0};
+    write_run(1000, 100);
+    struct tp_report *r = read_it();
+    tp_report_text(r, &text);
+    assert_non_null(strstr(tp_buf_str(&text), "\nthe worst events:\n  0:01.7"));
+    assert_int_equal(times(tp_buf_str(&text), "  Torn: the image of frame "), 5);
+    assert_non_null(strstr(tp_buf_str(&text), "\n  … and 4 more on the page\n"));
+    tp_report_destroy(r);
+    tp_buf_finish(&text);
+    write_run(1000, UINT64_MAX);
+    r = read_it();
+    tp_report_text(r, &text);
+    assert_null(strstr(tp_buf_str(&text), "events"));
+    tp_report_destroy(r);
+    tp_buf_finish(&text);
+}
+
 static void settings_without_end_are_bounded(void **state)
 {
     (void)state;
@@ -593,6 +654,8 @@ int main(void)
         cmocka_unit_test(figures_are_those_of_the_summary),
         cmocka_unit_test(more_guests_than_are_shown_are_counted),
         cmocka_unit_test(a_window_on_its_way_and_the_screen_are_no_games),
+        cmocka_unit_test(the_end_of_a_swapchain_is_no_standstill),
+        cmocka_unit_test(the_worst_events_are_in_the_text),
         cmocka_unit_test(settings_without_end_are_bounded),
         cmocka_unit_test(the_same_in_a_row_is_one_event),
         cmocka_unit_test(of_too_many_the_worst_are_kept),
