@@ -131,7 +131,7 @@ timeless() { # signal, name, arguments…; standard input goes on: it must end b
 }
 empty=$(: | gzip | base64 -w 0)
 packed() { # members of gzip without a byte in them, for ever
-    yes "$empty" | head -n 2000 | base64 -d >empty.gz
+    yes "$empty" | head -n 500000 | base64 -d >empty.gz # large, so that no read has to wait
     while cat empty.gz; do :; done 2>&-
 }
 timeless TERM 'an endless line' </dev/zero
