@@ -29,7 +29,7 @@ static struct {
     void *data;
     uint64_t sequence;
     int64_t time_ns;
-    bool publishing;
+    _Atomic bool publishing; /* the publisher's thread says so */
 } fake;
 static unsigned descriptors_before;
 
