@@ -52,6 +52,8 @@ void tp_cli_list_finish(struct tp_cli_list *l);
 
 /* Writes JSON to a file, whole or not at all, or to standard output for "-". */
 int tp_cli_write_json(const json_t *j, const char *path, struct tp_error *e);
+/* Would it find a place to write? Yes for "-", and where none is wanted (NULL). */
+int tp_cli_try_json(const char *path, struct tp_error *e);
 /* Flushes standard output and says so when it could not be written (a full disk, a closed pipe). */
 int tp_cli_flush(struct tp_error *e);
 

@@ -213,15 +213,13 @@ static int run(int argc, char **argv)
     if (!path && isatty(STDIN_FILENO))
         return tp_cli_usage(
             self, "name a log, or send one to standard input: adb logcat -d | turnpike doctor");
-    if (json && strcmp(json, "-") != 0) {
-        if (path && tp_is_same_file(json, path))
-            tp_fail(&e, TP_STATUS_INPUT, -EINVAL, json, "name another file",
-                "--json would write over the log");
-        else
-            tp_try_write(json, &e);
-        if (e.err)
-            return tp_cli_fail(self, &e);
-    }
+    if (json && path && strcmp(json, "-") != 0 && tp_is_same_file(json, path))
+        tp_fail(&e, TP_STATUS_INPUT, -EINVAL, json, "name another file",
+            "--json would write over the log");
+    else
+        tp_cli_try_json(json, &e);
+    if (e.err)
+        return tp_cli_fail(self, &e);
     return diagnose(path, json, &e);
 }
 

@@ -224,19 +224,18 @@ static void free_live(struct tp_live *l)
 int tp_live_create(struct tp_server *server, const struct tp_live_options *o, struct tp_live **out,
     struct tp_error *e)
 {
+    struct tp_live *l = tp_calloc(1, sizeof *l);
     const struct tp_join_sink sink = {.frame = on_frame,
         .refresh = on_refresh,
         .guest = on_guest,
         .gone = on_gone,
         .setting = on_setting,
-        .lost = on_lost};
-    struct tp_live *l = tp_calloc(1, sizeof *l);
-    struct tp_join_sink s = sink;
+        .lost = on_lost,
+        .data = l};
     pthread_condattr_t attributes;
     *out = NULL;
-    s.data = l;
     l->server = server;
-    l->follow = tp_follow_create(&s);
+    l->follow = tp_follow_create(&sink);
     l->figures = tp_figures_create();
     tp_figures_setting(l->figures, TP_SETTING_WATCHED, o->watched ? "on" : "off");
     l->flushed_ns = tp_now_ns();

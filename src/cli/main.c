@@ -174,6 +174,11 @@ int tp_cli_flush(struct tp_error *e)
     return tp_fail_errno(e, errno ? errno : EIO, "standard output", "cannot be written");
 }
 
+int tp_cli_try_json(const char *path, struct tp_error *e)
+{
+    return path && strcmp(path, "-") != 0 ? tp_try_write(path, e) : 0;
+}
+
 int tp_cli_write_json(const json_t *j, const char *path, struct tp_error *e)
 {
     char *text = json_dumps(j, JSON_INDENT(2) | JSON_PRESERVE_ORDER);

@@ -50,8 +50,8 @@ static const char *check_files(const struct options *o)
 static int try_files(const struct options *o, struct tp_error *e)
 {
     int err = tp_try_write(o->page, e);
-    if (err >= 0 && o->json && strcmp(o->json, "-") != 0)
-        err = tp_try_write(o->json, e);
+    if (err >= 0)
+        err = tp_cli_try_json(o->json, e);
     if (err >= 0 && o->trace && !tp_is_file(o->capture) && tp_exists(o->capture))
         return tp_fail(e, TP_STATUS_INPUT, -ESPIPE, o->capture, "put it into a file first",
             "is no file, and --trace reads it once more");
@@ -60,16 +60,10 @@ static int try_files(const struct options *o, struct tp_error *e)
 
 /* --- what is made of it --- */
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 static int write_page(const struct options *o, const struct tp_report *r, struct tp_error *e)
 {
     struct tp_buf page = {0};
-    tp_report_html(r, name_of(o->capture), &page);
+    tp_report_html(r, tp_base_name(o->capture), &page);
     int err = tp_write_file(o->page, tp_buf_str(&page), page.len, 0644, e);
     tp_buf_finish(&page);
     return err;

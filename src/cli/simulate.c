@@ -40,8 +40,8 @@ static int run_world(struct tp_simulate *o, struct tp_world_result *r, struct tp
 {
     struct tp_recording *recording = NULL;
     int err = o->chart ? tp_try_write(o->chart, e) : 0;
-    if (err >= 0 && o->json && strcmp(o->json, "-") != 0)
-        err = tp_try_write(o->json, e);
+    if (err >= 0)
+        err = tp_cli_try_json(o->json, e);
     if (err < 0)
         return err;
     struct tp_chart *chart = o->chart ? tp_chart_create(o->chart_from) : NULL;

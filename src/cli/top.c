@@ -82,9 +82,10 @@ static int watch(struct top *t, int64_t for_ns, struct tp_error *e)
             update(t, now);
             return r;
         }
-        if (!t->watched && tp_top_source_is_full(t->source))
+        if (!t->watched && tp_top_source_link(t->source) == TP_TOP_LIVE) {
             end = now + for_ns;
-        t->watched |= tp_top_source_is_full(t->source);
+            t->watched = true;
+        }
         if (t->watched && t->json && now >= due) {
             keep(t);
             due = now + UPDATE_NS;
@@ -138,7 +139,7 @@ static int write_json(struct top *t, struct tp_error *e)
 
 static int look_once(struct top *t, struct tp_error *e)
 {
-    int r = t->json ? tp_try_write(t->json, e) : 0;
+    int r = tp_cli_try_json(t->json, e);
     if (r == 0)
         r = watch(t, (t->seconds ? (int64_t)t->seconds : 2) * SECOND, e);
     if (tp_interrupted() || (r < 0 && !t->watched))

@@ -354,11 +354,6 @@ enum tp_top_link tp_top_source_link(const struct tp_top_source *s)
     return s->listed ? TP_TOP_LIVE : s->met ? TP_TOP_LOST : TP_TOP_WAITING;
 }
 
-bool tp_top_source_is_full(const struct tp_top_source *s)
-{
-    return s->listed;
-}
-
 pid_t tp_top_source_pid(const struct tp_top_source *s)
 {
     return s->pid;

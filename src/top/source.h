@@ -27,9 +27,8 @@ void tp_top_source_turn(struct tp_top_source *s, int64_t now_ns);
 /* To be polled for reading; -1: there is none. */
 int tp_top_source_fd(const struct tp_top_source *s);
 
+/* Live: the server has told of its rings, and what it has is in the model. */
 enum tp_top_link tp_top_source_link(const struct tp_top_source *s);
-/* The server has told of its rings: what it has is in the model. */
-bool tp_top_source_is_full(const struct tp_top_source *s);
 pid_t tp_top_source_pid(const struct tp_top_source *s);
 /* Why there is no server, as an error; 0 where there is one, or it is not known yet. */
 int tp_top_source_fails(const struct tp_top_source *s, struct tp_error *e);

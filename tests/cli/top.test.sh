@@ -85,6 +85,9 @@ check 'JSON: its figures have the names of simulate' json_holds '.guests[0] | .i
 check 'JSON: its slots' json_holds '.guests[0] | (.slots | length) == .images and .images >= 3' first.json
 "$TURNPIKE" top --socket drm --json - --seconds 1 >said 2>err
 check 'JSON on standard output is alone there' json_holds '.guests | length > 0' said
+at=$PWD
+check 'from a folder that nothing can be written in, too' bash -c 'cd /proc && "$1" top --socket "$2/drm" --json - --seconds 1' \
+    - "$TURNPIKE" "$at"
 
 "$TURNPIKE" top --socket drm --once >said 2>err </dev/null
 check '--once: one picture' grep -qE '^▶ direct +[0-9]+ +[0-9]+\.[0-9]{2} +off +vsync' said
