@@ -7,11 +7,6 @@
 #include "frames/world/shrink.h"
 #include "report/summary.h"
 
-static double ms(double ns)
-{
-    return ns / 1e6;
-}
-
 static double fps_of(const struct tp_world_result *r)
 {
     return r->span_ns > 0 ? (double)(r->frames - 1) / ((double)r->span_ns / 1e9) : 0;
@@ -47,15 +42,15 @@ static void print_shown(const struct tp_world_result *r)
                 (unsigned long long)r->cadence[i]);
     printf("; %llu repeats, %llu drops\n", (unsigned long long)r->repeats,
         (unsigned long long)r->drops);
-    printf("start to first line: %.2f ms, 1 %% above %.2f ms\n", ms((double)r->latency.p50_ns),
-        ms((double)r->latency.p99_ns));
+    printf("start to first line: %.2f ms, 1 %% above %.2f ms\n", tp_ms((double)r->latency.p50_ns),
+        tp_ms((double)r->latency.p99_ns));
 }
 
 static void print_waits(const struct tp_world_result *r)
 {
     printf("an acquire waits %.2f ms: %.2f for an image, %.2f for its release, %.2f for the gate\n",
-        ms(r->acquire_wait.mean_ns), ms(r->slot_wait_ns), ms(r->release_wait_ns),
-        ms(r->gate_wait_ns));
+        tp_ms(r->acquire_wait.mean_ns), tp_ms(r->slot_wait_ns), tp_ms(r->release_wait_ns),
+        tp_ms(r->gate_wait_ns));
 }
 
 static void print_result(const struct tp_simulate *o, const struct tp_world_result *r)

@@ -1,6 +1,7 @@
 /* From a run's numbers to what is wrong with it, and what to try. */
 #include <assert.h>
 #include <math.h>
+#include <stdarg.h>
 
 #include "report/advice_internal.h"
 
@@ -10,13 +11,16 @@ const char *tp_finding_severity(enum tp_severity s)
     return names[s];
 }
 
-/* --- numbers --- */
-
-static double fps_of(const struct tp_measures *m)
+void advice_add(char *to, size_t size, const char *fmt, ...)
 {
-    return m->frames > 1 && m->span_ns > 0 ? (double)(m->frames - 1) / ((double)m->span_ns / 1e9)
-                                           : 0;
+    size_t n = strlen(to);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(to + n, size - n, fmt, ap);
+    va_end(ap);
 }
+
+/* --- numbers --- */
 
 /* Of the work of frames: not above it, and right to 9 %. */
 static double work_quantile(const struct tp_signs *s, double q)
@@ -69,10 +73,8 @@ static struct advice begin(const struct tp_summary *summary, const struct tp_set
         .signs = signs,
         .counted = summary->has_guest && summary->has_counts,
         .out = out};
-    a.period_ns = setup->refresh_mhz > 0 ? INT64_C(1000000000000) / setup->refresh_mhz : 0;
-    int64_t cap = setup->cap_mhz > 0 && !has_gate(&a, "off")
-        ? INT64_C(1000000000000) / setup->cap_mhz
-        : 0;
+    a.period_ns = tp_mhz_period_ns(setup->refresh_mhz);
+    int64_t cap = has_gate(&a, "off") ? 0 : tp_mhz_period_ns(setup->cap_mhz);
     a.spacing_ns = cap > a.period_ns ? cap : a.period_ns;
     return a;
 }
@@ -97,14 +99,7 @@ unsigned tp_advise(const struct tp_summary *summary, const struct tp_setup *setu
 
 /* --- the verdict --- */
 
-__attribute__((format(printf, 2, 3))) static void more(struct tp_verdict *v, const char *fmt, ...)
-{
-    size_t n = strlen(v->text);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(v->text + n, sizeof v->text - n, fmt, ap);
-    va_end(ap);
-}
+#define more(v, ...) advice_add((v)->text, sizeof(v)->text, __VA_ARGS__)
 
 void tp_advise_verdict(const struct tp_summary *summary, const struct tp_setup *setup,
     const struct tp_signs *signs, const struct tp_finding *findings, unsigned n,
@@ -127,7 +122,7 @@ void tp_advise_verdict(const struct tp_summary *summary, const struct tp_setup *
         return;
     }
     if (judged)
-        more(out, ": %.2f frames a second", fps_of(a.m));
+        more(out, ": %.2f frames a second", tp_measures_fps(a.m));
     else
         more(out, ": %llu frame%s", (unsigned long long)a.m->frames, s_of(a.m->frames));
     if (setup->slowest_mhz > 0)

@@ -70,7 +70,6 @@ struct tp_signs {
     uint64_t released_late[TP_SIGNS_LATE + 1];   /* by so many refreshes; the last: or more */
     unsigned late_by; /* refreshes: of the frame before the last one, which that one made known */
     uint64_t silent; /* frames whose release nobody told for half a second */
-    uint64_t not_told; /* frames that were released, and the guest never heard of it */
     uint64_t late; /* frames shown later than they should have been, or ready after their latch; */
     uint64_t late_held, late_panel, late_wait, late_work; /* of them: by what seems to be the cause */
     int64_t longest_held_ns;
@@ -104,6 +103,8 @@ struct tp_signs {
 void tp_signs_frame(
     struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f);
 void tp_signs_refresh(struct tp_signs *s, const struct tp_refresh_record *r);
+/* Its acquire waited for a release beyond the bound of a healthy one. */
+bool tp_waited_long(const struct tp_setup *setup, const struct tp_frame_record *f);
 
 /* --- what that comes to --- */
 

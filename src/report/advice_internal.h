@@ -2,7 +2,6 @@
 #ifndef TP_REPORT_ADVICE_INTERNAL_H
 #define TP_REPORT_ADVICE_INTERNAL_H
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,11 +17,6 @@ struct advice {
     struct tp_finding *out;
     unsigned n;
 };
-
-static inline double ms(double ns)
-{
-    return ns / 1e6;
-}
 
 static inline double mean(const struct tp_sign *s)
 {
@@ -42,6 +36,11 @@ static inline uint64_t count(const struct advice *a, enum tp_counter c)
 static inline const char *s_of(uint64_t n)
 {
     return n == 1 ? "" : "s";
+}
+
+static inline const char *es_of(uint64_t n)
+{
+    return n == 1 ? "" : "es";
 }
 
 static inline unsigned images_of(const struct advice *a)
@@ -70,23 +69,11 @@ static inline struct tp_finding *find(struct advice *a, enum tp_severity severit
     return f;
 }
 
-__attribute__((format(printf, 2, 3))) static inline void say(struct tp_finding *f, const char *fmt, ...)
-{
-    size_t n = strlen(f->text);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(f->text + n, sizeof f->text - n, fmt, ap);
-    va_end(ap);
-}
+/* Behind what is in it already; size: of to. */
+__attribute__((format(printf, 3, 4))) void advice_add(char *to, size_t size, const char *fmt, ...);
 
-__attribute__((format(printf, 2, 3))) static inline void try(struct tp_finding *f, const char *fmt, ...)
-{
-    size_t n = strlen(f->todo);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(f->todo + n, sizeof f->todo - n, fmt, ap);
-    va_end(ap);
-}
+#define say(f, ...) advice_add((f)->text, sizeof(f)->text, __VA_ARGS__)
+#define try(f, ...) advice_add((f)->todo, sizeof(f)->todo, __VA_ARGS__)
 
 /* advice_release.c: images and their way back. */
 void advice_tears(struct advice *a);

@@ -2,10 +2,9 @@
 #include "frames/pace/cap.h"
 #include "report/advice_internal.h"
 
-static void add_rate(char *to, size_t n, uint32_t mhz)
+static void add_rate(char *to, size_t size, uint32_t mhz)
 {
-    size_t at = strlen(to);
-    snprintf(to + at, n - at, "%s%.4g", at > 0 ? ", " : "", mhz / 1000.0);
+    advice_add(to, size, "%s%.4g", *to ? ", " : "", mhz / 1000.0);
 }
 
 void advice_cap_beats(struct advice *a)
@@ -35,7 +34,7 @@ void advice_cap_beats(struct advice *a)
     add_rate(caps, sizeof caps, refresh / n);
     add_rate(caps, sizeof caps, refresh / (n + 1));
     for (unsigned i = 0; i < sizeof panels / sizeof *panels; i++)
-        if (panels[i] != refresh && tp_cap_lock(cap, INT64_C(1000000000000) / panels[i]) > 0)
+        if (panels[i] != refresh && tp_cap_lock(cap, tp_mhz_period_ns(panels[i])) > 0)
             add_rate(rates, sizeof rates, panels[i]);
     struct tp_finding *f = find(a, TP_FINDING_WARNING, "cap-beats", "The cap beats with the refresh");
     say(f,
@@ -68,7 +67,7 @@ void advice_over_budget(struct advice *a)
         struct tp_finding *f = find(
             a, TP_FINDING_WARNING, "over-budget", "Frames cost more than the time there is for one");
         say(f, "A frame costs %.1f ms (CPU %.1f, GPU %.1f), and one is wanted every %.1f ms: %s.",
-            ms(mean(&s->work)), ms(cpu), ms(gpu), ms(spacing), where_work_goes(cpu, gpu, spacing));
+            tp_ms(mean(&s->work)), tp_ms(cpu), tp_ms(gpu), tp_ms(spacing), where_work_goes(cpu, gpu, spacing));
         if (cpu <= spacing && gpu <= spacing)
             try(f, "Let the CPU work ahead of the GPU (the game's setting for frames in flight). ");
         double rate = 1e9 / (mean(&s->work) * 1.1);
@@ -83,7 +82,7 @@ void advice_over_budget(struct advice *a)
     say(f,
         "%llu frames came late because they, or the ones before them, needed more than the time from one "
         "to the next. The longest took %.1f ms of CPU and GPU; the mean is %.1f ms.",
-        (unsigned long long)s->late_work, ms((double)s->work.most), ms(mean(&s->work)));
+        (unsigned long long)s->late_work, tp_ms((double)s->work.most), tp_ms(mean(&s->work)));
     try(f, "A report's timeline shows whether the CPU's or the GPU's part of such a frame is long: "
            "shaders that are compiled, files that are loaded, or a heavy view.");
     if (has_gate(a, "latency"))
@@ -115,7 +114,7 @@ void advice_composition(struct advice *a)
     say(f,
         "From ready to the server a frame takes %.1f ms on average, %.0f %% of a refresh. With direct "
         "scan-out it is next to nothing: the compositor draws a picture of its own, or is late.",
-        ms(delay), 100 * delay / (double)a->period_ns);
+        tp_ms(delay), 100 * delay / (double)a->period_ns);
     try(f, "Make the game's window full-screen and opaque, without overlays and scaling, so that its "
            "own images go to the panel.");
 }
@@ -130,7 +129,7 @@ void advice_held(struct advice *a)
     say(f,
         "%llu frames that were ready in time came to the panel's side late, by up to %.0f ms: the "
         "compositor or the server stood still%s.",
-        (unsigned long long)s->late_held, ms((double)s->longest_held_ns),
+        (unsigned long long)s->late_held, tp_ms((double)s->longest_held_ns),
         s->stops > 0 ? ", or the panel did" : "");
     try(f, "Look at what else ran then: a compositor that loads, is stopped or was started anew, a phone "
            "that is short of memory or hot. Fewer layers, and none above the game, leave it less to do.");
@@ -166,7 +165,7 @@ void advice_gate_off(struct advice *a)
         say(f,
             "A finished frame waits %.1f ms for the panel (%.1f refreshes): nothing holds the game "
             "back but the count of its images, and each is old when it is shown.",
-            ms(queue), queue / (double)a->period_ns);
+            tp_ms(queue), queue / (double)a->period_ns);
     else
         say(f, "Frames start when the game likes: nothing keeps their spacing even.");
     try(f, "TURNPIKE_GATE=vsync paces to the refresh; latency starts frames as late as they may.");
@@ -189,11 +188,11 @@ void advice_clocks(struct advice *a)
         say(f,
             "A frame takes the GPU %.1f ms while it is mostly idle and %.1f ms while it is busy: its "
             "clock is scaled down between frames.",
-            ms(idle), ms(busy));
+            tp_ms(idle), tp_ms(busy));
     else
         say(f, "The GPU's clock was low %llu times, as it was idle most of the time; a frame takes it "
                "%.1f ms.",
-            (unsigned long long)planted, ms(mean(&s->gpu)));
+            (unsigned long long)planted, tp_ms(mean(&s->gpu)));
     try(f, "Compare the driver variant p, which asks the kernel to keep clocks up, and watch the heat.");
 }
 
@@ -204,7 +203,7 @@ void advice_stops(struct advice *a)
         return;
     struct tp_finding *f = find(a, TP_FINDING_WARNING, "panel-stopped", "The panel stopped");
     say(f, "%llu time%s no refresh came, for up to %.0f ms.", n, s_of(n),
-        ms((double)a->signs->longest_stop_ns));
+        tp_ms((double)a->signs->longest_stop_ns));
     if (a->m->drops > 0)
         say(f, " Frames that were presented then were dropped (%llu in all).",
             (unsigned long long)a->m->drops);
@@ -244,7 +243,7 @@ void advice_async_tears(struct advice *a)
     struct tp_finding *f =
         find(a, TP_FINDING_NOTE, "async-tears", "The game asked for tearing, and got it");
     say(f, "%llu refresh%s showed two frames, one above the other: presents of the mode IMMEDIATE.",
-        (unsigned long long)a->m->async_tears, a->m->async_tears == 1 ? "" : "es");
+        (unsigned long long)a->m->async_tears, es_of(a->m->async_tears));
     try(f, "Choose FIFO or MAILBOX in the game (\"vsync on\") for whole pictures.");
 }
 

@@ -13,13 +13,13 @@ void advice_tears(struct advice *a)
             "%llu refresh%s showed an image while the game's GPU wrote the next frame into it. "
             "Without release fences an image counts as free when the compositor gives it back, which "
             "is before the panel has read it.",
-            n, n == 1 ? "" : "es");
+            n, es_of(n));
         try(f, "Switch release fences on (TURNPIKE_RELEASE_FENCE=on, --release-fence on). Where that "
                "cannot be, a cap at half the refresh or one image more hides it.");
         return;
     }
     struct tp_finding *f = find(a, TP_FINDING_ERROR, "tears", "Tearing");
-    say(f, "%llu refresh%s showed an image that was written meanwhile. ", n, n == 1 ? "" : "es");
+    say(f, "%llu refresh%s showed an image that was written meanwhile. ", n, es_of(n));
     if (count(a, TP_COUNT_UNSAFE) > 0) {
         say(f, "%llu times an image was handed out that the panel may still have read: the server has "
                "no board and did not say in time that it was free.",
@@ -61,7 +61,7 @@ void advice_timeouts(struct advice *a)
     say(f, "%llu acquire%s waited longer for an image than a healthy panel ever keeps one", n,
         s_of(n));
     if (a->signs->longest_wait_ns > 0)
-        say(f, " (the longest %.0f ms)", ms((double)a->signs->longest_wait_ns));
+        say(f, " (the longest %.0f ms)", tp_ms((double)a->signs->longest_wait_ns));
     say(f, ". A healthy run has none of these. ");
     if (count(a, TP_COUNT_NOTES_LOST) > 0 && a->setup->board == TP_OFF)
         say(f, "Release notes were lost, and there is no board that says the same.");
@@ -93,9 +93,9 @@ void advice_late_fences(struct advice *a)
         "%llu of %llu release fences (%.1f %%) signalled after the panel had left the image, mostly "
         "by %u%s refresh%s. ",
         (unsigned long long)n, (unsigned long long)all, 100 * share(n, all), mostly,
-        mostly == TP_SIGNS_LATE ? " or more" : "", mostly == 1 ? "" : "es");
+        mostly == TP_SIGNS_LATE ? " or more" : "", es_of(mostly));
     if (hurts)
-        say(f, "The game waits for them: %.2f ms a frame%s.", ms(a->m->release_wait_ns),
+        say(f, "The game waits for them: %.2f ms a frame%s.", tp_ms(a->m->release_wait_ns),
             a->signs->late_wait > 0 ? ", and loses frames by that" : "");
     else if (a->m->release_wait_ns <= 0.01 * (double)a->period_ns)
         say(f, "There are enough images to hide it: nobody waits.");
@@ -166,7 +166,7 @@ void advice_few_images(struct advice *a)
     say(f,
         "An image is away for %.1f ms from its acquire to its release. To go on meanwhile takes %u "
         "images (H/T, rounded up), and there are %u; each frame waits %.1f ms for one.",
-        ms(mean(&a->signs->away)), needed, images, ms(waits));
+        tp_ms(mean(&a->signs->away)), needed, images, tp_ms(waits));
     try(f, "Give the swapchain %u images: TURNPIKE_MIN_IMAGES=%u, or --images %u. Or cap at half the "
            "refresh, which %u images may hold.",
         needed, needed, needed, images);

@@ -5,7 +5,6 @@
 
 #include "report/advice.h"
 
-#define LEFT_OUT 10u      /* frames at the start, as in the measures */
 #define WAIT_NS 33000000  /* a longer wait for a release is none of a healthy run */
 #define STOP_PERIODS 4    /* and STOP_NS without a refresh: the panel stopped */
 #define STOP_NS 64000000
@@ -81,14 +80,14 @@ static void add_work(struct tp_signs *s, int64_t ns)
 static int64_t period_of(const struct tp_setup *setup, uint32_t refresh_mhz)
 {
     uint32_t mhz = refresh_mhz > 0 ? refresh_mhz : setup->refresh_mhz;
-    return mhz > 0 ? INT64_C(1000000000000) / mhz : 0;
+    return tp_mhz_period_ns(mhz);
 }
 
 /* From one frame to the next, as the cap and the panel want it. */
 static int64_t spacing_of(const struct tp_setup *setup, const struct tp_frame_record *f)
 {
     int64_t period = period_of(setup, f->refresh_mhz);
-    int64_t cap = f->cap_mhz > 0 ? INT64_C(1000000000000) / f->cap_mhz : 0;
+    int64_t cap = tp_mhz_period_ns(f->cap_mhz);
     return cap > period ? cap : period;
 }
 
@@ -146,14 +145,17 @@ static void look_at_release(
     s->released_late[s->late_by]++;
 }
 
+bool tp_waited_long(const struct tp_setup *setup, const struct tp_frame_record *f)
+{
+    int64_t bound = (setup->pipeline + 2) * period_of(setup, f->refresh_mhz);
+    return f->release_wait_ns != TP_NEVER && f->release_wait_ns > (bound > WAIT_NS ? bound : WAIT_NS);
+}
+
 static void look_at_wait(
     struct tp_signs *s, const struct tp_setup *setup, const struct tp_frame_record *f)
 {
-    int64_t bound = (setup->pipeline + 2) * period_of(setup, f->refresh_mhz);
-    if (f->release_wait_ns == TP_NEVER)
-        return;
-    s->long_waits += f->release_wait_ns > (bound > WAIT_NS ? bound : WAIT_NS);
-    if (f->release_wait_ns > s->longest_wait_ns)
+    s->long_waits += tp_waited_long(setup, f);
+    if (f->release_wait_ns != TP_NEVER && f->release_wait_ns > s->longest_wait_ns)
         s->longest_wait_ns = f->release_wait_ns;
 }
 
@@ -261,7 +263,7 @@ void tp_signs_frame(
         s->shown++;
         s->shown_ns = f->line_ns;
     }
-    if (f->number < LEFT_OUT)
+    if (f->number < TP_LEFT_OUT)
         return;
     s->frames++;
     look_at_interval(s, setup, f);
@@ -280,7 +282,6 @@ void tp_signs_frame(
     add(&s->away, between(f->acquired_ns, f->released_ns));
     int64_t told = between(f->line_ns, f->told_ns), gone = between(f->line_ns, f->released_ns);
     s->silent += told > SILENT_NS && told - gone > SILENT_NS;
-    s->not_told += f->released_ns != TP_NEVER && f->told_ns == TP_NEVER;
     if (f->line_ns != TP_NEVER) {
         s->last.line_ns = f->line_ns;
         s->last.released_ns = f->released_ns;
@@ -295,7 +296,7 @@ void tp_signs_frame(
 void tp_signs_refresh(struct tp_signs *s, const struct tp_refresh_record *r)
 {
     int64_t gap = s->last.refresh ? between(s->last.refresh_ns, r->from_ns) : -1;
-    int64_t period = r->refresh_mhz > 0 ? INT64_C(1000000000000) / r->refresh_mhz : 0;
+    int64_t period = tp_mhz_period_ns(r->refresh_mhz);
     if (period > 0 && gap > STOP_PERIODS * period && gap > STOP_NS) {
         s->stops++;
         if (gap > s->longest_stop_ns)

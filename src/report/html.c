@@ -30,8 +30,7 @@ static void tiles(struct tp_buf *out, const struct report_guest *g)
     char value[48], more[96];
     double seconds = (double)m->span_ns / 1e9;
     tp_buf_adds(out, "<ul class=\"tiles\">\n");
-    snprintf(value, sizeof value, "%.2f",
-        m->frames > 1 && seconds > 0 ? (double)(m->frames - 1) / seconds : 0);
+    snprintf(value, sizeof value, "%.2f", tp_measures_fps(m));
     snprintf(more, sizeof more, "%" PRIu64 " frames in %.1f\u00a0s", m->frames, seconds);
     tile(out, "Frames a second", false, value, more);
     if (s->has_tears) {
@@ -43,11 +42,11 @@ static void tiles(struct tp_buf *out, const struct report_guest *g)
         snprintf(value, sizeof value, "%.*f %%", m->on_vblank >= 1 ? 0 : 2, 100 * m->on_vblank);
         snprintf(more, sizeof more, "%" PRIu64 " repeats", m->repeats);
         tile(out, "On their refresh", m->on_vblank < 0.99, value, more);
-        snprintf(value, sizeof value, "%.1f ms", (double)m->latency.p50_ns / 1e6);
-        snprintf(more, sizeof more, "1 %% above %.1f ms", (double)m->latency.p99_ns / 1e6);
+        snprintf(value, sizeof value, "%.1f ms", tp_ms((double)m->latency.p50_ns));
+        snprintf(more, sizeof more, "1 %% above %.1f ms", tp_ms((double)m->latency.p99_ns));
         tile(out, "Start to first line", false, value, more);
-        snprintf(value, sizeof value, "%.1f ms", (m->slot_wait_ns + m->release_wait_ns) / 1e6);
-        snprintf(more, sizeof more, "and %.1f ms for the gate", m->gate_wait_ns / 1e6);
+        snprintf(value, sizeof value, "%.1f ms", tp_ms(m->slot_wait_ns + m->release_wait_ns));
+        snprintf(more, sizeof more, "and %.1f ms for the gate", tp_ms(m->gate_wait_ns));
         tile(out, "Waits for an image", false, value, more);
     }
     snprintf(value, sizeof value, "%" PRIu64, m->drops + m->gate_late);

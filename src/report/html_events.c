@@ -101,11 +101,6 @@ static void frames_of(struct tp_buf *b, const struct report_event *e)
         tp_buf_addf(b, "frames %" PRIu64 " to %" PRIu64, e->first, e->last);
 }
 
-static double ms(int64_t ns)
-{
-    return (double)ns / 1e6;
-}
-
 void report_add_time(struct tp_buf *out, int64_t us)
 {
     int64_t ms = us > 0 ? us / 1000 : 0;
@@ -129,10 +124,10 @@ char *report_event_text(const struct tp_report *r, const struct report_event *e)
     case EVENT_WAIT:
         tp_buf_adds(&b, "Waited too long for a release: ");
         frames_of(&b, e);
-        tp_buf_addf(&b, ", %.1f ms%s", ms(e->worst), many ? " at most" : "");
+        tp_buf_addf(&b, ", %.1f ms%s", tp_ms((double)e->worst), many ? " at most" : "");
         break;
     case EVENT_STOP:
-        tp_buf_addf(&b, "The panel stopped: no refresh for %.0f ms", ms(e->worst));
+        tp_buf_addf(&b, "The panel stopped: no refresh for %.0f ms", tp_ms((double)e->worst));
         break;
     case EVENT_DROP:
         tp_buf_adds(&b, "Never shown: ");
@@ -155,7 +150,7 @@ char *report_event_text(const struct tp_report *r, const struct report_event *e)
         tp_buf_adds(&b, "Missed the latch: ");
         frames_of(&b, e);
         tp_buf_addf(&b, ", ready %s%.2f ms after the one it was booked for", many ? "up to " : "",
-            ms(e->worst));
+            tp_ms((double)e->worst));
         break;
     case EVENT_RELEASE:
         tp_buf_adds(&b, "Released late: the image of ");

@@ -10,14 +10,9 @@
 
 #define WIDTH 440
 
-static double ms(double ns)
-{
-    return ns / 1e6;
-}
-
 void page_ms(struct tp_buf *out, double ns)
 {
-    double v = ms(ns);
+    double v = tp_ms(ns);
     tp_buf_addf(out, "%.*f", fabs(v) < 100 ? 2 : fabs(v) < 1000 ? 1 : 0, v);
 }
 
@@ -41,14 +36,14 @@ void page_histogram(struct tp_buf *out, const struct report_guest *g)
     tp_buf_addf(out,
         "<svg viewBox=\"0 0 %d 190\" role=\"img\" aria-label=\"Histogram: the median interval is %.2f "
         "milliseconds, the longest %.2f\">\n",
-        WIDTH, ms((double)g->summary.measures.interval.p50_ns),
-        ms((double)g->summary.measures.interval.max_ns));
+        WIDTH, tp_ms((double)g->summary.measures.interval.p50_ns),
+        tp_ms((double)g->summary.measures.interval.max_ns));
     for (unsigned i = 0; i <= last; i += REPORT_BAR) {
         double x = 10 + (i + 0.5) * step;
         tp_buf_addf(out,
             "<line class=\"grid\" x1=\"%.1f\" y1=\"10\" x2=\"%.1f\" y2=\"160\"/><text x=\"%.1f\" "
             "y=\"176\" text-anchor=\"middle\">%.4g</text>\n",
-            x, x, x, ms((double)g->bar_ns * i));
+            x, x, x, tp_ms((double)g->bar_ns * i));
     }
     double far = 1.5 * (double)g->summary.measures.interval.p50_ns;
     for (unsigned i = 0; i <= last; i++) {
@@ -60,10 +55,10 @@ void page_histogram(struct tp_buf *out, const struct report_guest *g)
             step > 3 ? step - 1 : 2, h);
         if (i == REPORT_BARS - 1)
             tp_buf_addf(out, "<title>%.1f ms or more: %" PRIu64 "</title></rect>\n",
-                ms((double)g->bar_ns * (i - 0.5)), g->bars[i]);
+                tp_ms((double)g->bar_ns * (i - 0.5)), g->bars[i]);
         else
             tp_buf_addf(out, "<title>%.1f to %.1f ms: %" PRIu64 "</title></rect>\n",
-                ms((double)g->bar_ns * (i > 0 ? i - 0.5 : 0)), ms((double)g->bar_ns * (i + 0.5)),
+                tp_ms((double)g->bar_ns * (i > 0 ? i - 0.5 : 0)), tp_ms((double)g->bar_ns * (i + 0.5)),
                 g->bars[i]);
     }
     tp_buf_addf(out, "<text x=\"%d\" y=\"188\" text-anchor=\"end\">ms</text></svg>\n</figure>\n",
@@ -182,7 +177,7 @@ void page_stages(struct tp_buf *out, const struct report_guest *g)
     tp_buf_addf(out, "<svg viewBox=\"0 0 %d %u\" role=\"img\" aria-label=\"Mean durations:", WIDTH,
         n * 22 + 8);
     for (unsigned i = 0; i < n; i++)
-        tp_buf_addf(out, " %s %.2f ms%s", stages[i].name, ms(stages[i].ns), i + 1 < n ? "," : "");
+        tp_buf_addf(out, " %s %.2f ms%s", stages[i].name, tp_ms(stages[i].ns), i + 1 < n ? "," : "");
     tp_buf_adds(out, "\">\n");
     double left = 116, wide = WIDTH - left - 56, at = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -192,7 +187,7 @@ void page_stages(struct tp_buf *out, const struct report_guest *g)
             "y=\"%u\" width=\"%.1f\" height=\"16\" rx=\"2\"/><text class=\"ink\" x=\"%.1f\" "
             "y=\"%u\">%.2f</text>\n",
             left - 8, i * 22 + 16, stages[i].name, stages[i].class, x, i * 22 + 4, w > 1 ? w : 1,
-            x + w + 6, i * 22 + 16, ms(stages[i].ns));
+            x + w + 6, i * 22 + 16, tp_ms(stages[i].ns));
         at += stages[i].ns;
     }
     tp_buf_adds(out, "</svg>\n</figure>\n");

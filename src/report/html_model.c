@@ -7,15 +7,8 @@
 
 #include "report/html_text.h"
 
-#define LEFT_OUT 10u /* frames at the start, as in the measures */
-#define WAIT_NS INT64_C(33000000)
 #define BIN_US 8192 /* of the overview, at first */
 #define LATER_NS INT64_C(1000000000)
-
-static int64_t period_of(uint32_t mhz)
-{
-    return mhz > 0 ? INT64_C(1000000000000) / mhz : 0;
-}
 
 /* --- guests --- */
 
@@ -132,18 +125,12 @@ static void frame_event(struct tp_report *r, const struct report_guest *g, enum 
 
 /* --- frames --- */
 
-static bool waited_long(const struct tp_report *r, const struct tp_frame_record *f)
-{
-    int64_t bound = (r->setup.pipeline + 2) * period_of(f->refresh_mhz);
-    return f->release_wait_ns != TP_NEVER && f->release_wait_ns > (bound > WAIT_NS ? bound : WAIT_NS);
-}
-
 /* Something grave, something, nothing. */
 static unsigned frame_events(
     struct tp_report *r, struct report_guest *g, const struct tp_frame_record *f)
 {
     unsigned weight = f->torn ? 2 : 0;
-    if (waited_long(r, f)) {
+    if (tp_waited_long(&r->setup, f)) {
         frame_event(r, g, EVENT_WAIT, f, f->asked_ns, 1, f->release_wait_ns);
         weight = 2;
     }
@@ -151,7 +138,7 @@ static unsigned frame_events(
         frame_event(r, g, EVENT_DROP, f, known_or(f->presented_ns, f->ready_ns), 1, 1);
         weight = weight > 1 ? weight : 1;
     }
-    if (f->repeats > 0 && f->number >= LEFT_OUT) {
+    if (f->repeats > 0 && f->number >= TP_LEFT_OUT) {
         int64_t n = f->repeats < INT32_MAX ? (int64_t)f->repeats : INT32_MAX;
         frame_event(r, g, EVENT_REPEAT, f, f->line_ns, (uint64_t)n, n);
         weight = weight > 1 ? weight : 1;
@@ -194,10 +181,10 @@ static void shown(struct tp_report *r, struct report_guest *g, const struct tp_f
     bin->frames++;
     if (g->bar_ns == 0) {
         uint32_t mhz = f->refresh_mhz > 0 ? f->refresh_mhz : r->setup.refresh_mhz;
-        g->bar_ns = (period_of(mhz > 0 ? mhz : 60000) + REPORT_BAR / 2) / REPORT_BAR;
+        g->bar_ns = (tp_mhz_period_ns(mhz > 0 ? mhz : 60000) + REPORT_BAR / 2) / REPORT_BAR;
         g->bar_ns = g->bar_ns > 0 ? g->bar_ns : 1;
     }
-    if (g->shown && f->line_ns > g->last_line_ns && f->number > LEFT_OUT) {
+    if (g->shown && f->line_ns > g->last_line_ns && f->number > TP_LEFT_OUT) {
         int64_t interval = f->line_ns - g->last_line_ns;
         int64_t bar = (interval + g->bar_ns / 2) / g->bar_ns;
         g->bars[bar < (int64_t)REPORT_BARS ? bar : (int64_t)REPORT_BARS - 1]++;
@@ -207,8 +194,6 @@ static void shown(struct tp_report *r, struct report_guest *g, const struct tp_f
         if (!f->variable && f->sequence > g->last_sequence)
             strip_stay(g, f->number, f->sequence - g->last_sequence);
     }
-    if (!g->shown)
-        g->first_ns = f->line_ns;
     g->shown = true;
     g->last_line_ns = f->line_ns;
     g->last_sequence = f->sequence;
@@ -232,7 +217,7 @@ static void on_frame(void *data, const struct tp_frame_record *f)
         shown(r, g, f);
     unsigned flags = (f->dropped ? ROW_DROPPED : 0u) | (f->late ? ROW_LATE : 0u) |
         (f->torn ? ROW_TORN : 0u) | (f->variable ? ROW_VARIABLE : 0u) |
-        (waited_long(r, f) ? ROW_WAITED : 0u);
+        (tp_waited_long(&r->setup, f) ? ROW_WAITED : 0u);
     report_chunks_frame(&r->chunks, f, place_of(r, g), flags, weight);
 }
 

@@ -132,7 +132,6 @@ struct report_guest {
     bool shown;
     int64_t last_line_ns;
     uint64_t last_sequence, last_number;
-    int64_t first_ns;
 };
 
 struct report_setting {

@@ -10,11 +10,6 @@
 
 /* --- text --- */
 
-static double ms(double ns)
-{
-    return ns / 1e6;
-}
-
 static void figures(const struct report_guest *g, struct tp_buf *out)
 {
     const struct tp_measures *m = &g->summary.measures;
@@ -23,17 +18,17 @@ static void figures(const struct report_guest *g, struct tp_buf *out)
         return;
     }
     tp_buf_addf(out, "%" PRIu64 " frames in %.2f s: intervals of %.2f ms, 1 %% above %.2f, at most %.2f\n",
-        m->frames, (double)m->span_ns / 1e9, ms((double)m->interval.p50_ns),
-        ms((double)m->interval.p99_ns), ms((double)m->interval.max_ns));
+        m->frames, (double)m->span_ns / 1e9, tp_ms((double)m->interval.p50_ns),
+        tp_ms((double)m->interval.p99_ns), tp_ms((double)m->interval.max_ns));
     if (g->summary.has_guest)
         tp_buf_addf(out,
             "start to first line %.2f ms, 1 %% above %.2f; an acquire waits %.2f ms: %.2f for an image, "
             "%.2f for its release, %.2f for the gate",
-            ms((double)m->latency.p50_ns), ms((double)m->latency.p99_ns), ms(m->acquire_wait.mean_ns),
-            ms(m->slot_wait_ns), ms(m->release_wait_ns), ms(m->gate_wait_ns));
+            tp_ms((double)m->latency.p50_ns), tp_ms((double)m->latency.p99_ns), tp_ms(m->acquire_wait.mean_ns),
+            tp_ms(m->slot_wait_ns), tp_ms(m->release_wait_ns), tp_ms(m->gate_wait_ns));
     double asleep = g->signs.frames > 0 ? g->signs.asleep_ns / (double)g->signs.frames : 0;
     if (asleep >= 10000)
-        tp_buf_addf(out, ", %.2f asleep", ms(asleep));
+        tp_buf_addf(out, ", %.2f asleep", tp_ms(asleep));
     if (g->summary.has_guest)
         tp_buf_addc(out, '\n');
     bool judged = false;

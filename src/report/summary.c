@@ -5,33 +5,28 @@
 
 /* --- as JSON --- */
 
-static double ms(double ns)
-{
-    return ns / 1e6;
-}
-
 static json_t *spread(const struct tp_spread *s, bool max)
 {
-    json_t *j = json_pack("{s:f, s:f}", "p50", ms((double)s->p50_ns), "p99", ms((double)s->p99_ns));
+    json_t *j = json_pack("{s:f, s:f}", "p50", tp_ms((double)s->p50_ns), "p99", tp_ms((double)s->p99_ns));
     if (max)
-        json_object_set_new(j, "max", json_real(ms((double)s->max_ns)));
+        json_object_set_new(j, "max", json_real(tp_ms((double)s->max_ns)));
     return j;
 }
 
 static json_t *intervals(const struct tp_spread *s)
 {
     json_t *j = spread(s, true);
-    json_object_set_new(j, "mean", json_real(ms(s->mean_ns)));
-    json_object_set_new(j, "stddev", json_real(ms(s->stddev_ns)));
+    json_object_set_new(j, "mean", json_real(tp_ms(s->mean_ns)));
+    json_object_set_new(j, "stddev", json_real(tp_ms(s->stddev_ns)));
     return j;
 }
 
 static json_t *waits(const struct tp_measures *m)
 {
     json_t *j = spread(&m->acquire_wait, true);
-    json_object_set_new(j, "slot", json_real(ms(m->slot_wait_ns)));
-    json_object_set_new(j, "release", json_real(ms(m->release_wait_ns)));
-    json_object_set_new(j, "gate", json_real(ms(m->gate_wait_ns)));
+    json_object_set_new(j, "slot", json_real(tp_ms(m->slot_wait_ns)));
+    json_object_set_new(j, "release", json_real(tp_ms(m->release_wait_ns)));
+    json_object_set_new(j, "gate", json_real(tp_ms(m->gate_wait_ns)));
     return j;
 }
 
@@ -91,9 +86,8 @@ json_t *tp_summary_json(const struct tp_summary *s)
 {
     const struct tp_measures *m = &s->measures;
     double seconds = (double)m->span_ns / 1e9;
-    double fps = m->frames > 1 && m->span_ns > 0 ? (double)(m->frames - 1) / seconds : 0;
     json_t *j = json_pack("{s:s, s:i, s:I, s:f, s:f, s:f, s:o, s:o, s:o, s:o}", "turnpike",
-        TP_VERSION, "schema", 1, "frames", (json_int_t)m->frames, "seconds", seconds, "fps", fps,
+        TP_VERSION, "schema", 1, "frames", (json_int_t)m->frames, "seconds", seconds, "fps", tp_measures_fps(m),
         "spacing_tail", m->spacing_tail, "interval_ms", intervals(&m->interval), "cadence",
         cadence(m), "notes", notes(s), "faults", faults(s));
     set_number(j, "tears", s->has_tears, m->tears);

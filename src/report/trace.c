@@ -250,14 +250,14 @@ static void acquire(struct trace *t, const struct tp_frame_record *f)
     close_event(t);
     int64_t at = part(t, &p, "wait for an image", p.from_ns, f->slot_wait_ns);
     at = part(t, &p, "wait for the release", at, f->release_wait_ns);
-    part(t, &p, "gate", at, f->gate_wait_ns);
+    part(t, &p, "gate", at, tp_frame_gate_wait(f));
 }
 
 /* From its first line to when the panel has let go of it, as far as that is known. */
 static void panel(struct trace *t, const struct tp_frame_record *f)
 {
     struct guest *g = guest_of(t, f->guest);
-    int64_t refresh_ns = INT64_C(1000000000000) / (f->refresh_mhz > 0 ? f->refresh_mhz : 60000);
+    int64_t refresh_ns = tp_mhz_period_ns(f->refresh_mhz > 0 ? f->refresh_mhz : 60000);
     int64_t to_ns =
         f->released_ns != TP_NEVER && f->line_ns != TP_NEVER && f->released_ns > f->line_ns
         ? f->released_ns

@@ -9,15 +9,14 @@
 int64_t tp_period_ns(const struct tp_top_guest *g, const struct tp_top_snapshot *s)
 {
     uint32_t mhz = s->n_screens > 0 ? s->screens[0].refresh_mhz : g->refresh_mhz;
-    return mhz > 0 ? INT64_C(1000000000000) / mhz : 0;
+    return tp_mhz_period_ns(mhz);
 }
 
 int64_t tp_spacing_ns(const struct tp_top_guest *g, const struct tp_top_snapshot *s)
 {
     int64_t period = tp_period_ns(g, s);
-    int64_t cap = g->has_gauges && g->cap_mhz > 0 && g->gate != TP_GATE_OFF
-        ? INT64_C(1000000000000) / g->cap_mhz
-        : 0;
+    bool capped = g->has_gauges && g->gate != TP_GATE_OFF;
+    int64_t cap = capped ? tp_mhz_period_ns(g->cap_mhz) : 0;
     return cap > period ? cap : period;
 }
 

@@ -76,11 +76,6 @@ unsigned tp_fields(struct area a, const char *heading, const struct field *f, un
     return line + 1;
 }
 
-static double ms(double ns)
-{
-    return ns / 1e6;
-}
-
 /* What a healthy run has none of. */
 static unsigned bad(uint64_t n)
 {
@@ -106,12 +101,12 @@ static unsigned intervals(struct area a, const struct tp_top_guest *g)
 {
     const struct tp_measures *m = &g->summary.measures;
     struct field f[5];
-    tp_field_set(&f[0], "p50", TP_INK_BOLD, "%.2f", ms((double)m->interval.p50_ns));
-    tp_field_set(&f[1], "p99", TP_INK_BOLD, "%.2f", ms((double)m->interval.p99_ns));
-    tp_field_set(&f[2], "max", TP_INK_BOLD, "%.2f ms", ms((double)m->interval.max_ns));
+    tp_field_set(&f[0], "p50", TP_INK_BOLD, "%.2f", tp_ms((double)m->interval.p50_ns));
+    tp_field_set(&f[1], "p99", TP_INK_BOLD, "%.2f", tp_ms((double)m->interval.p99_ns));
+    tp_field_set(&f[2], "max", TP_INK_BOLD, "%.2f ms", tp_ms((double)m->interval.max_ns));
     tp_field_set(
         &f[3], "spacing tail", warn(m->spacing_tail >= 0.005), "%.1f %%", 100 * m->spacing_tail);
-    tp_field_set(&f[4], "stutter p99", TP_INK_PLAIN, "%.2f ms", ms((double)m->stutter.p99_ns));
+    tp_field_set(&f[4], "stutter p99", TP_INK_PLAIN, "%.2f ms", tp_ms((double)m->stutter.p99_ns));
     return tp_fields(a, "intervals", f, 5);
 }
 
@@ -123,12 +118,12 @@ static unsigned waits(struct area a, const struct tp_top_guest *g)
     const struct tp_measures *m = &s->measures;
     struct field f[5];
     unsigned n = 0;
-    tp_field_set(&f[n++], "release", TP_INK_BOLD, "%.2f", ms(m->release_wait_ns));
-    tp_field_set(&f[n++], "| slot", TP_INK_BOLD, "%.2f", ms(m->slot_wait_ns));
-    tp_field_set(&f[n++], "| gate", TP_INK_BOLD, "%.2f ms", ms(m->gate_wait_ns));
+    tp_field_set(&f[n++], "release", TP_INK_BOLD, "%.2f", tp_ms(m->release_wait_ns));
+    tp_field_set(&f[n++], "| slot", TP_INK_BOLD, "%.2f", tp_ms(m->slot_wait_ns));
+    tp_field_set(&f[n++], "| gate", TP_INK_BOLD, "%.2f ms", tp_ms(m->gate_wait_ns));
     tp_field_set(
-        &f[n++], "acquire p99", TP_INK_PLAIN, "%.2f ms", ms((double)m->acquire_wait.p99_ns));
-    tp_field_set(&f[n++], "max", TP_INK_PLAIN, "%.2f ms", ms((double)m->acquire_wait.max_ns));
+        &f[n++], "acquire p99", TP_INK_PLAIN, "%.2f ms", tp_ms((double)m->acquire_wait.p99_ns));
+    tp_field_set(&f[n++], "max", TP_INK_PLAIN, "%.2f ms", tp_ms((double)m->acquire_wait.max_ns));
     return tp_fields(a, "waits", f, n);
 }
 
@@ -156,12 +151,12 @@ static unsigned latency(struct area a, const struct tp_top_guest *g)
     struct field f[4];
     if (!g->summary.has_guest)
         return 0;
-    tp_field_set(&f[0], "p50", TP_INK_BOLD, "%.2f", ms((double)m->latency.p50_ns));
-    tp_field_set(&f[1], "p99", TP_INK_BOLD, "%.2f ms", ms((double)m->latency.p99_ns));
+    tp_field_set(&f[0], "p50", TP_INK_BOLD, "%.2f", tp_ms((double)m->latency.p50_ns));
+    tp_field_set(&f[1], "p99", TP_INK_BOLD, "%.2f ms", tp_ms((double)m->latency.p99_ns));
     tp_field_set(
         &f[2], "on its refresh", warn(m->on_vblank < 0.995), "%.1f %%", 100 * m->on_vblank);
-    tp_field_set(
-        &f[3], "gate to start p99", TP_INK_PLAIN, "%.2f ms", ms((double)m->gate_to_start.p99_ns));
+    tp_field_set(&f[3], "gate to start p99", TP_INK_PLAIN, "%.2f ms",
+        tp_ms((double)m->gate_to_start.p99_ns));
     return tp_fields(a, "latency", f, 4);
 }
 

@@ -35,6 +35,19 @@ struct tp_measures {
     double slot_wait_ns, release_wait_ns, gate_wait_ns; /* means */
 };
 
+/* Nanoseconds as figures are said, in milliseconds. */
+static inline double tp_ms(double ns)
+{
+    return ns / 1e6;
+}
+
+/* Frames a second; 0 where there is no interval. */
+static inline double tp_measures_fps(const struct tp_measures *m)
+{
+    return m->frames > 1 && m->span_ns > 0 ? (double)(m->frames - 1) / ((double)m->span_ns / 1e9)
+                                           : 0;
+}
+
 /* The caller destroys it. */
 struct tp_metrics *tp_metrics_create(void);
 /* NULL is fine. */

@@ -11,6 +11,12 @@
 
 #define TP_NEVER INT64_MIN
 
+/* From one to the next, at a rate in thousandths of a hertz; 0: it is not known, or none. */
+static inline int64_t tp_mhz_period_ns(uint32_t mhz)
+{
+    return mhz > 0 ? INT64_C(1000000000000) / mhz : 0;
+}
+
 /* What became of a frame: when it was so, not when somebody heard of it. */
 struct tp_frame_record {
     uint64_t number; /* from 0, of its guest */
