@@ -208,6 +208,18 @@ check 'and is called so' json_holds '.verdict | startswith("Healthy")' said
 planted late-fences --faults late-fence:20 --frames 3000
 planted notes-lost --faults lost-note:20 --frames 3000
 planted cap-beats --gate cap --cap 45 --frames 1200
+as_report() { # capture, status
+    "$TURNPIKE" report "$1" --json - -o page.html >reported 2>/dev/null
+    doctor "$2" --json - "$1"
+    check "$1: the findings and the verdict are report's" test \
+        "$(jq -c '.verdict, [.findings[] | [.id, .severity, .text]]' said)" = \
+        "$(jq -c '.verdict, [.findings[] | [.id, .severity, .text]]' reported)"
+}
+as_report run.cap 0
+"$(dirname "$tool")/../report_captures" marked.cap games.cap extremes.cap still.cap
+as_report games.cap 0
+as_report still.cap 0
+check 'of a picture that stands still, too' json_holds '[.findings[].id] | index("stands-still") != null' said
 head -c 5000 run.cap >cut.cap
 doctor 0 cut.cap
 check 'a capture that is cut off: it is told' grep -q 'cut off or damaged' err

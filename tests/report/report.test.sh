@@ -134,7 +134,7 @@ memory_of() { # name
 check '100000 frames in 400 MB of addresses' memory_of large
 
 # The browser. Names that would act, and two guests: made by a program of the tests.
-"$(build_folder)/tests/report/report_captures" hostile.cap guests.cap extremes.cap
+"$(build_folder)/tests/report/report_captures" hostile.cap guests.cap extremes.cap still.cap
 report hostile
 report guests
 report extremes

@@ -1,5 +1,6 @@
 /* Captures that simulate does not make: names that would act in a page, two guests at once, instants
- * at the ends of what there may be. report_captures HOSTILE.cap GUESTS.cap EXTREMES.cap */
+ * at the ends of what there may be, a picture that stands still at the end.
+ * report_captures HOSTILE.cap GUESTS.cap EXTREMES.cap STILL.cap */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,11 +103,26 @@ static void put_extremes(struct tp_recorder *c)
     }
 }
 
+/* The panel goes on without a new frame. */
+static void put_still(struct tp_recorder *c, uint64_t sequence, uint64_t frame)
+{
+    int64_t from = 1000 * MS + ((int64_t)sequence + 2) * PERIOD;
+    struct tp_refresh_record r = {.sequence = sequence,
+        .refresh_mhz = 60000,
+        .latch_ns = from - MS,
+        .from_ns = from,
+        .to_ns = from + 16 * MS,
+        .shows = true,
+        .frame = frame,
+        .torn_ns = TP_NEVER};
+    tp_recorder_refresh(c, &r);
+}
+
 int main(int argc, char **argv)
 {
     static const char bad[] =
         "</script><script>hacked=1</script><img src=x onerror=hacked=1><b><i>\xe2\x80\xae\"'&amp;";
-    if (argc != 4)
+    if (argc != 5)
         return 2;
     struct tp_recorder *c = begin(argv[1]);
     tp_recorder_guest(c, 0, bad);
@@ -125,5 +141,11 @@ int main(int argc, char **argv)
     err = err < 0 ? err : tp_recorder_finish(c, NULL);
     c = begin(argv[3]);
     put_extremes(c);
+    err = err < 0 ? err : tp_recorder_finish(c, NULL);
+    c = begin(argv[4]);
+    for (unsigned i = 0; i < 100; i++)
+        put_frame(c, 0, i, false);
+    for (unsigned i = 199; i < 500; i++)
+        put_still(c, i, 99);
     return err < 0 || tp_recorder_finish(c, NULL) < 0;
 }

@@ -6,9 +6,9 @@
 #include "report/capture_read.h"
 #include "report/doctor/doctor.h"
 
-/* What report and top say of it (report/advice.h), as findings of the stage `frames` that have no
- * line. found: how much of it could be read. Errors: those of tp_capture_read. The caller calls
- * tp_diagnosis_finish, also after an error. */
+/* What report says of the guest that showed most (report/advice.h), as findings of the stage
+ * `frames` that have no line. found: how much of it could be read; left as it is after an error.
+ * Errors: those of tp_capture_read. The caller calls tp_diagnosis_finish, also after an error. */
 int tp_doctor_recording(
     const char *path, struct tp_diagnosis *out, struct tp_capture_found *found, struct tp_error *e);
 
