@@ -135,14 +135,6 @@ int tp_open_pipe(const char *path, struct tp_error *e)
     }
 }
 
-static char *parent_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return tp_strdup(".");
-    return slash == path ? tp_strdup("/") : tp_strndup(path, (size_t)(slash - path));
-}
-
 int tp_named_descriptor(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -188,11 +180,11 @@ int tp_write_file(const char *path, const void *data, size_t len, mode_t mode, s
         mode = st.st_mode & 07777;
     char *real = realpath(path, NULL);
     char *target = real ? real : tp_strdup(path);
-    char *dir = parent_of(target);
-    char *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
-    int r = 0, fd = mkostemp(temp, O_CLOEXEC);
+    char *dir = tp_parent(target);
+    char *temp;
+    int r = 0, fd = tp_temp_file(dir, &temp);
     if (fd < 0) {
-        r = tp_fail_errno(e, errno, path, "cannot be written");
+        r = tp_fail_errno(e, fd, path, "cannot be written");
         goto out;
     }
     r = write_all(fd, data, len);
@@ -230,10 +222,10 @@ int tp_try_write(const char *path, struct tp_error *e)
         return access(path, W_OK) < 0 ? tp_fail_errno(e, errno, path, "cannot be written") : 0;
     }
     char *real = realpath(path, NULL);
-    char *dir = parent_of(real ? real : path);
-    char *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
-    int fd = mkostemp(temp, O_CLOEXEC);
-    int r = fd < 0 ? tp_fail_errno(e, errno, path, "cannot be written") : 0;
+    char *dir = tp_parent(real ? real : path);
+    char *temp;
+    int fd = tp_temp_file(dir, &temp);
+    int r = fd < 0 ? tp_fail_errno(e, fd, path, "cannot be written") : 0;
     if (fd >= 0) {
         close(fd);
         unlink(temp);
@@ -285,7 +277,7 @@ int tp_mkdirs(const char *path, struct tp_error *e)
 
 int tp_mkdirs_for(const char *path, struct tp_error *e)
 {
-    char *dir = parent_of(path);
+    char *dir = tp_parent(path);
     int r = tp_mkdirs(dir, e);
     free(dir);
     return r;
@@ -332,6 +324,18 @@ char *tp_temp_dir(const char *dir, struct tp_error *e)
     tp_fail_errno(e, errno, dir, "no temporary folder can be made in it");
     free(path);
     return NULL;
+}
+
+int tp_temp_file(const char *dir, char **path)
+{
+    *path = tp_asprintf("%s/.tp-%ld-XXXXXX", dir, (long)getpid());
+    int fd = mkostemp(*path, O_CLOEXEC);
+    if (fd >= 0)
+        return fd;
+    fd = -errno;
+    free(*path);
+    *path = NULL;
+    return fd;
 }
 
 void tp_sweep_temp(const char *dir)
@@ -443,6 +447,14 @@ const char *tp_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
+}
+
+char *tp_parent(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash)
+        return tp_strdup(".");
+    return slash == path ? tp_strdup("/") : tp_strndup(path, (size_t)(slash - path));
 }
 
 char *tp_relative(const char *path, const char *from)

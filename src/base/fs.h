@@ -52,6 +52,9 @@ int tp_remove_tree(const char *path, struct tp_error *e);
 /* A new empty folder `dir/.tp-XXXXXX` that only this process uses. Returns its path (caller frees
  * and removes), or NULL. */
 char *tp_temp_dir(const char *dir, struct tp_error *e);
+/* The same as a file, for this user alone: its descriptor, or a negative errno. path: its name,
+ * which the caller frees; NULL on failure. */
+int tp_temp_file(const char *dir, char **path);
 /* Removes what killed processes of this user left: every .tp-* entry in dir whose maker is gone. */
 void tp_sweep_temp(const char *dir);
 /* As tp_temp_dir, for libraries that are loaded out of it: below TMPDIR, or, where LD_PRELOAD would
@@ -70,6 +73,8 @@ char *tp_join(const char *a, const char *b);
 char *tp_absolute(const char *path);
 /* What follows a path's last '/', in it: "c" of "a/b/c", all of it where there is none. */
 const char *tp_base_name(const char *path);
+/* The folder in which a path stands: "a/b" of "a/b/c", "/" of "/a", "." of "a". Caller frees. */
+char *tp_parent(const char *path);
 /* `path` as seen from the folder `from` (both absolute): "../x/y". Caller frees. */
 char *tp_relative(const char *path, const char *from);
 

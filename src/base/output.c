@@ -10,34 +10,20 @@
 #include "base/buf.h"
 #include "base/fs.h"
 
-static char *folder_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return tp_strdup(".");
-    return tp_strndup(path, slash == path ? 1 : (size_t)(slash - path));
-}
-
 /* Without a name where the file system can do that: then what is not finished is nowhere, whatever
  * becomes of this program. *temp: else its name. */
 static int open_new(const char *target, char **temp)
 {
-    char *folder = folder_of(target);
+    char *folder = tp_parent(target);
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    int err = errno;
 
     *temp = NULL;
-    if (fd < 0 && (err == EOPNOTSUPP || err == EISDIR || err == EINVAL || err == ENOENT)) {
-        *temp = tp_asprintf("%s/.tp-%ld-XXXXXX", folder, (long)getpid());
-        fd = mkostemp(*temp, O_CLOEXEC);
-        err = errno;
-        if (fd < 0) {
-            free(*temp);
-            *temp = NULL;
-        }
-    }
+    if (fd < 0)
+        fd = -errno;
+    if (fd == -EOPNOTSUPP || fd == -EISDIR || fd == -EINVAL || fd == -ENOENT)
+        fd = tp_temp_file(folder, temp);
     free(folder);
-    return fd < 0 ? -err : fd;
+    return fd;
 }
 
 static void forget(struct tp_output *o)
@@ -103,7 +89,7 @@ static int put_in_place(struct tp_output *o)
     if (fchmod(fd, mode) < 0)
         return -errno;
     if (!o->temp) { /* it has no name yet */
-        char from[32], *folder = folder_of(o->target);
+        char from[32], *folder = tp_parent(o->target);
         snprintf(from, sizeof from, "/proc/self/fd/%d", fd);
         o->temp = tp_asprintf("%s/.tp-%ld-%d", folder, (long)getpid(), fd);
         free(folder);

@@ -249,8 +249,7 @@ static int try_room(const char *path, struct tp_error *e)
     int r = 0;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         return 0;
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? tp_asprintf("%.*s/", (int)(slash - path), path) : tp_strdup(".");
+    char *folder = tp_parent(path);
     if (statvfs(folder, &fs) == 0 && fs.f_blocks > 0 && fs.f_bavail == 0)
         r = tp_fail_errno(e, ENOSPC, path, "cannot be written");
     free(folder);

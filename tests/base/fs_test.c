@@ -407,6 +407,18 @@ static void relative_paths_lead_from_one_folder_to_another(void **state)
     }
 }
 
+static void a_parent_is_what_comes_before_the_last_slash(void **state)
+{
+    static const char *const rows[][2] = {
+        {"a/b/c", "a/b"}, {"/a/b", "/a"}, {"/a", "/"}, {"a", "."}, {"./a", "."}, {"a/", "a"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *parent = tp_parent(rows[i][0]);
+        assert_string_equal(parent, rows[i][1]);
+        free(parent);
+    }
+}
+
 static void a_base_name_is_what_follows_the_last_slash(void **state)
 {
     (void)state;
@@ -580,6 +592,7 @@ int main(int argc, char **argv)
         in_folder(absolute_paths_have_no_dots),
         in_folder(relative_paths_lead_from_one_folder_to_another),
         in_folder(a_base_name_is_what_follows_the_last_slash),
+        in_folder(a_parent_is_what_comes_before_the_last_slash),
         in_folder(hashes_are_those_of_the_standard),
         in_folder(data_is_never_taken_from_the_current_folder),
         in_folder(data_is_looked_for_beside_the_program_then_where_it_is_installed),

@@ -137,8 +137,7 @@ int tp_source_get(const struct tp_source_request *req, struct tp_source *out, st
         r = tp_mkdirs_for(dest, e);
     if (r)
         goto out;
-    const char *slash = strrchr(dest, '/');
-    parent = slash == dest ? tp_strdup("/") : tp_strndup(dest, (size_t)(slash - dest));
+    parent = tp_parent(dest);
     tp_sweep_temp(parent);
     if (!(stage = tp_temp_dir(parent, e))) {
         r = e->err;

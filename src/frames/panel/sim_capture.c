@@ -211,18 +211,15 @@ static int open_beside(struct tp_capture *c, const struct stat *there, struct tp
 {
     char *real = realpath(c->config.path, NULL);
     c->target = real ? real : tp_strdup(c->config.path);
-    const char *slash = strrchr(c->target, '/');
-    int folder = slash ? (int)(slash + 1 - c->target) : 0;
-    c->temp = tp_asprintf("%.*s.tp-%ld-XXXXXX", folder, c->target, (long)getpid());
-    c->fd = mkostemp(c->temp, O_CLOEXEC);
-    if (c->fd >= 0 && fchmod(c->fd, there ? there->st_mode & 07777 : 0644) == 0)
-        return 0;
-    int err = errno;
-    if (c->fd < 0) {
-        free(c->temp);
-        c->temp = NULL;
-    }
-    return tp_fail_errno(e, err, c->config.path, "the video cannot be made");
+    char *folder = tp_parent(c->target);
+    int fd = tp_temp_file(folder, &c->temp);
+    free(folder);
+    if (fd < 0)
+        return tp_fail_errno(e, fd, c->config.path, "the video cannot be made");
+    c->fd = fd;
+    if (fchmod(fd, there ? there->st_mode & 07777 : 0644) < 0)
+        return tp_fail_errno(e, errno, c->config.path, "the video cannot be made");
+    return 0;
 }
 
 static int open_file(struct tp_capture *c, struct tp_error *e)
