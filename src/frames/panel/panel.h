@@ -39,10 +39,9 @@ struct tp_panel_events {
     /* The screen went away (app hidden, surface lost): everything is released. Or came back, and
      * shows the newest picture that was published. */
     void (*away)(void *data, bool away);
-    /* A buffer of this serial's picture changed while it was read in this refresh: it was seen at
-     * time_ns, from this line on. Once a refresh, or the rest of one. */
-    void (*torn)(
-        void *data, uint64_t serial, uint64_t sequence, int64_t time_ns, uint32_t line);
+    /* A buffer changed while it was read in this refresh: it was seen at time_ns, from this line
+     * on. Once a refresh, or the rest of one. */
+    void (*torn)(void *data, uint64_t sequence, int64_t time_ns, uint32_t line);
 };
 
 struct tp_panel_ops {

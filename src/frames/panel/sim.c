@@ -207,7 +207,7 @@ static void on_torn(void *data, const struct tp_tear *t)
 {
     const struct sim *s = data;
     if (s->events->torn)
-        s->events->torn(s->data, t->serial, t->sequence, t->time_ns, t->line);
+        s->events->torn(s->data, t->sequence, t->time_ns, t->line);
     if (s->config.torn)
         s->config.torn(s->config.torn_data, t);
 }

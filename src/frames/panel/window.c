@@ -63,12 +63,11 @@ static void on_away(void *data, bool away)
     v->events->away(v->data, away);
 }
 
-static void on_torn(
-    void *data, uint64_t serial, uint64_t sequence, int64_t time_ns, uint32_t line)
+static void on_torn(void *data, uint64_t sequence, int64_t time_ns, uint32_t line)
 {
     const struct view *v = data;
     if (v->events->torn)
-        v->events->torn(v->data, serial, sequence, time_ns, line);
+        v->events->torn(v->data, sequence, time_ns, line);
 }
 
 /* --- the window's thread --- */

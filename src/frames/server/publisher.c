@@ -13,7 +13,6 @@
 #include "base/buf.h"
 #include "base/proc.h"
 #include "frames/server/screen_ring.h"
-#include "frames/server/shown.h"
 
 #define QUEUE 8u /* the core has at most four pictures of a CRTC under way */
 #define SILENCE_NS INT64_C(1000000000)
@@ -49,7 +48,7 @@ struct tp_publisher {
     struct tp_kms_mode mode;
     bool vrr;
     struct tp_publisher_report report;
-    struct tp_shown_record shown;
+    struct tp_server_shown shown;
     struct tp_screen_ring ring; /* its descriptor and its gauges: without the mutex */
 };
 
@@ -183,17 +182,13 @@ static void publish(struct tp_publisher *p)
     p->out = *s;
     p->committed_ns = p->queue[i - 1].since_ns;
     p->out.serial = tp_releases_serial(p->releases);
-    /* Its first line may be told before this returns. */
-    tp_shown_published(&p->shown, p->out.serial);
     pthread_mutex_unlock(&p->mutex);
     int r = hand_over(p, false);
     pthread_mutex_lock(&p->mutex);
     p->publishing = false;
     p->used_sequence = tick.sequence;
-    if (r < 0) {
-        tp_shown_withdraw(&p->shown, p->out.serial);
+    if (r < 0)
         tp_screen_ring_withdraw(&p->ring, p->out.serial);
-    }
     if (p->blank)
         write_event(p->wake);
     if (r == -EAGAIN) /* with the next refresh */
@@ -282,8 +277,8 @@ static void on_shown(void *data, uint64_t serial, int64_t first_line_ns)
 {
     struct tp_publisher *p = data;
     pthread_mutex_lock(&p->mutex);
-    if (serial != p->blank_serial)
-        tp_shown_first_line(&p->shown, serial, first_line_ns, p->tick.period_ns);
+    if (serial != p->blank_serial && p->shown.frames++ == 0)
+        p->shown.first_ns = first_line_ns;
     tp_screen_ring_shown(&p->ring, serial, first_line_ns);
     pthread_mutex_unlock(&p->mutex);
     tp_releases_shown(p->releases, p->output, serial);
@@ -293,18 +288,17 @@ static void on_away(void *data, bool away)
 {
     struct tp_publisher *p = data;
     tp_releases_away(p->releases, p->output, away);
+    if (!away)
+        return;
     int64_t now = tp_now_ns();
     pthread_mutex_lock(&p->mutex);
-    if (away)
-        tp_screen_ring_away(&p->ring, now);
+    tp_screen_ring_away(&p->ring, now);
     pthread_mutex_unlock(&p->mutex);
 }
 
-static void on_torn(
-    void *data, uint64_t serial, uint64_t sequence, int64_t time_ns, uint32_t line)
+static void on_torn(void *data, uint64_t sequence, int64_t time_ns, uint32_t line)
 {
     struct tp_publisher *p = data;
-    (void)serial; /* the refresh says it */
     pthread_mutex_lock(&p->mutex);
     tp_screen_ring_torn(&p->ring, sequence, time_ns, line);
     pthread_mutex_unlock(&p->mutex);
@@ -393,7 +387,7 @@ void tp_publisher_last_tick(struct tp_publisher *p, struct tp_panel_tick *tick, 
 void tp_publisher_shown(struct tp_publisher *p, struct tp_server_shown *out)
 {
     pthread_mutex_lock(&p->mutex);
-    tp_shown_get(&p->shown, out);
+    *out = p->shown;
     pthread_mutex_unlock(&p->mutex);
 }
 

@@ -71,18 +71,9 @@ int tp_server_set_output(
     struct tp_server *s, unsigned output, const struct tp_kms_output *o, struct tp_error *e);
 
 /* What the screen has shown so far. */
-#define TP_SHOWN_CADENCE 16
 struct tp_server_shown {
-    uint64_t frames;           /* pictures, each once */
-    int64_t first_ns, last_ns; /* their first and their last first line */
-    uint64_t repeats;          /* refreshes that showed an old picture again */
-    uint64_t drops;            /* pictures that were published and never shown */
-    /* How many pictures stayed for [n] refreshes; [0]: none, the last: so many and more. */
-    uint64_t cadence[TP_SHOWN_CADENCE + 1];
-    /* Between first lines; percentiles to 10 µs. */
-    double mean_ns, stddev_ns;
-    int64_t p50_ns, p99_ns, max_ns;
-    double spacing_tail; /* share of those from the 11th on that were longer than 1.2 refreshes */
+    uint64_t frames;  /* pictures, each once */
+    int64_t first_ns; /* the first line of the first of them */
 };
 void tp_server_shown(const struct tp_server *s, unsigned output, struct tp_server_shown *out);
 
