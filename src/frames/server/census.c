@@ -40,7 +40,7 @@ int tp_census_take(struct tp_server *s, struct tp_connection *c, struct tp_scano
         drop(s, c, i);
     if (said->ended)
         return 0;
-    if (c->n_rings == TP_GUEST_RINGS)
+    if (c->n_rings == TP_CENSUS_RINGS)
         return -EBADMSG;
     if (s->n_rings >= s->limits.rings) { /* it is not to be seen, and draws all the same */
         if (!c->complained)

@@ -17,7 +17,6 @@
 #include "frames/wire/hello.h"
 
 #define TP_EVENT_BYTES 4096u /* of a card, not sent yet: as many as the kernel keeps unread */
-#define TP_GUEST_RINGS 16u   /* of live records, of a scan-out connection */
 #define TP_SYNC_FDS 256u     /* that waiting syncobj calls hang on */
 
 /* Something in the epoll set. */
@@ -56,7 +55,7 @@ struct tp_connection {
         uint32_t number; /* the guest's choice */
         uint32_t id;     /* this server's */
         int fd;          /* owned */
-    } rings[TP_GUEST_RINGS];
+    } rings[TP_CENSUS_RINGS];
     unsigned n_rings;
     uint32_t cap_mhz, refresh_mhz[TP_KMS_OUTPUTS]; /* what it wishes */
 };

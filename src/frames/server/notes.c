@@ -14,18 +14,22 @@ static unsigned bucket_of(const struct tp_identity *id)
     uint64_t h = (id->inode ^ id->device << 32) * UINT64_C(0x9e3779b97f4a7c15);
     return (unsigned)(h >> 56);
 }
-static struct tp_notes_buffer **bucket(struct tp_notes *n, const struct tp_identity *id)
-{
-    return &n->buckets[bucket_of(id)];
-}
 _Static_assert(TP_NOTES_BUCKETS == 256, "a byte of the hash");
+
+/* NULL: there is none of this memory. */
+static struct tp_notes_buffer *find(const struct tp_notes *n, const struct tp_identity *id)
+{
+    for (struct tp_notes_buffer *b = n->buckets[bucket_of(id)]; b; b = b->next)
+        if (tp_identity_equal(&b->identity, id))
+            return b;
+    return NULL;
+}
 
 struct tp_notes_buffer *tp_notes_buffer_of(struct tp_notes *n, const struct tp_identity *id)
 {
-    struct tp_notes_buffer **at = bucket(n, id), *b;
-    for (b = *at; b; b = b->next)
-        if (tp_identity_equal(&b->identity, id))
-            return b;
+    struct tp_notes_buffer **at = &n->buckets[bucket_of(id)], *b = find(n, id);
+    if (b)
+        return b;
     b = n->spare_buffers;
     if (b)
         n->spare_buffers = b->next;
@@ -41,7 +45,7 @@ void tp_notes_buffer_done(struct tp_notes *n, struct tp_notes_buffer *b)
 {
     if (b->first || b->registrations)
         return;
-    struct tp_notes_buffer **at = bucket(n, &b->identity);
+    struct tp_notes_buffer **at = &n->buckets[bucket_of(&b->identity)];
     while (*at != b)
         at = &(*at)->next;
     *at = b->next;
@@ -440,10 +444,8 @@ void tp_notes_destroy(struct tp_notes *n)
 
 uint32_t tp_notes_generation(const struct tp_notes *n, const struct tp_identity *id)
 {
-    for (const struct tp_notes_buffer *b = n->buckets[bucket_of(id)]; b; b = b->next)
-        if (tp_identity_equal(&b->identity, id))
-            return b->registrations ? b->registrations->name.generation : 0;
-    return 0;
+    const struct tp_notes_buffer *b = find(n, id);
+    return b && b->registrations ? b->registrations->name.generation : 0;
 }
 
 void tp_notes_counts(const struct tp_notes *n, struct tp_notes_counts *out)
