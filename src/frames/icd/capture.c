@@ -31,6 +31,7 @@ struct ring {
     uint32_t number;
     int fd; /* its own */
     bool ended;
+    bool last; /* it had ended before it was read: nothing more comes of it */
 };
 
 /* Of the process. */
@@ -196,21 +197,11 @@ static void forget(struct ring **at)
     free(r);
 }
 
-static bool is_among(const struct tp_census_ring *rings, unsigned n, uint32_t number)
-{
-    for (unsigned i = 0; i < n; i++) {
-        if (rings[i].id == number)
-            return true;
-    }
-    return false;
-}
-
-/* Those that had ended before are read to their end, and are none any more. */
-static void forget_ended(const struct tp_census_ring *read, unsigned n)
+static void forget_read(void)
 {
     pthread_mutex_lock(&all.lock);
     for (struct ring **at = &all.rings; *at;) {
-        if (is_among(read, n, (*at)->number))
+        if ((*at)->last)
             forget(at);
         else
             at = &(*at)->next;
@@ -221,22 +212,21 @@ static void forget_ended(const struct tp_census_ring *read, unsigned n)
 /* Answers whether more is to come. */
 static bool turn(struct writer *w)
 {
-    struct tp_census_ring rings[TP_JOIN_RINGS], ended[TP_JOIN_RINGS];
-    unsigned n = 0, n_ended = 0;
+    struct tp_census_ring rings[TP_JOIN_RINGS];
+    unsigned n = 0;
 
     pthread_mutex_lock(&all.lock);
     bool ends = all.ends;
-    for (const struct ring *r = all.rings; r && n < TP_JOIN_RINGS; r = r->next) {
+    for (struct ring *r = all.rings; r && n < TP_JOIN_RINGS; r = r->next) {
         rings[n++] = (struct tp_census_ring){r->number, (uint32_t)getpid(), r->fd};
-        if (r->ended)
-            ended[n_ended++] = rings[n - 1];
+        r->last = r->ended;
     }
     pthread_mutex_unlock(&all.lock);
     int64_t now = tp_icd_now_ns();
     tp_follow_rings(w->follow, rings, n);
     tp_follow_turn(w->follow, now);
     write_gauges(w, now);
-    forget_ended(ended, n_ended);
+    forget_read();
     w->turns++;
     if (w->turns % TURNS_A_COUNT == 0)
         write_counts(w);
