@@ -76,6 +76,16 @@ static void publish(uint64_t serial, int64_t ns)
     tp_screen_ring_publish(&screen, serial, false, ns - MS, ns, &guests, 1);
 }
 
+/* Picture 5, in refresh 3. */
+static void show_first(void)
+{
+    tick(1);
+    publish(5, 13 * MS);
+    tick(2);
+    tick(3);
+    tp_screen_ring_shown(&screen, 5, 3 * PERIOD);
+}
+
 static void a_picture_is_told_when_it_is_shown_and_when_it_has_left(void **state)
 {
     (void)state;
@@ -230,11 +240,7 @@ static void refreshes_that_were_slept_through_are_told(void **state)
 static void a_tear_is_in_its_refresh_with_its_place(void **state)
 {
     (void)state;
-    tick(1);
-    publish(5, 13 * MS);
-    tick(2);
-    tick(3);
-    tp_screen_ring_shown(&screen, 5, 3 * PERIOD);
+    show_first();
     tp_screen_ring_torn(&screen, 3, 3 * PERIOD + 2 * MS, 25);
     tp_screen_ring_torn(&screen, 3, 3 * PERIOD + 3 * MS, 40); /* the first is told */
     tick(4);
@@ -257,11 +263,7 @@ static void a_tear_is_in_its_refresh_with_its_place(void **state)
 static void what_is_shown_at_once_takes_over_in_the_midst_of_a_scan_out(void **state)
 {
     (void)state;
-    tick(1);
-    publish(5, 13 * MS);
-    tick(2);
-    tick(3);
-    tp_screen_ring_shown(&screen, 5, 3 * PERIOD);
+    show_first();
     tp_screen_ring_publish(&screen, 6, true, 34 * MS, 34 * MS, &guests, 1);
     tp_screen_ring_shown(&screen, 6, 34 * MS);
     tp_screen_ring_released(&screen, 5, false, 34 * MS + 1);
