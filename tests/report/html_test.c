@@ -14,10 +14,10 @@
 
 #include "base/fs.h"
 #include "report/capture.h"
-#include "report/capture.h"
 #include "report/html_model.h"
 #include "report/html_text.h"
 #include "report/summary.h"
+#include "report/trace.h"
 
 #define MS INT64_C(1000000)
 #define PERIOD INT64_C(16666667)
@@ -642,6 +642,27 @@ static int tear_down(void **state)
     return unlink(path);
 }
 
+/* --- the trace --- */
+
+static void a_trace_blames_the_gate_for_no_more_than_figures_do(void **state)
+{
+    (void)state;
+    struct tp_recorder *c = begin_capture();
+    struct tp_frame_record f = frame_at(20, 1000 * MS);
+    struct tp_capture_found found;
+    char *text = NULL;
+    size_t n = 0;
+    f.acquired_ns += 500 * MS; /* the process was stopped in its wait */
+    f.gate_wait_ns += 500 * MS;
+    tp_recorder_frame(c, &f);
+    assert_int_equal(tp_recorder_finish(c, NULL), 0);
+    FILE *out = open_memstream(&text, &n);
+    assert_int_equal(tp_trace_write(path, out, &found, NULL), 0);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "\"name\":\"gate\",\"ts\":999000.000,\"dur\":1000.000"));
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -665,6 +686,7 @@ int main(void)
         cmocka_unit_test(damage_is_told),
         cmocka_unit_test(nothing_in_it_is_told),
         cmocka_unit_test(the_largest_instants_do_no_harm),
+        cmocka_unit_test(a_trace_blames_the_gate_for_no_more_than_figures_do),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
