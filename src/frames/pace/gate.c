@@ -13,6 +13,7 @@
 #define COMPOSITOR_SLACK_NS 500000
 #define COMPOSITOR_FRAMES 8192 /* after so many without a miss a third of it is expected */
 #define COMPOSITOR_LESS_NS 512 /* a frame, at most */
+#define COMPOSITOR_SLOWER 16   /* times, where that has been too little */
 #define PATIENCE 16            /* frames */
 #define QUEUE 8                /* frames that are taken out of one at once */
 
@@ -323,6 +324,14 @@ void tp_gate_ready(struct tp_gate *g, uint64_t frame, int64_t ready_ns)
     }
 }
 
+/* It may need less by now, which only a frame that is late can tell. */
+static void try_less(struct tp_gate *g)
+{
+    int64_t less = g->compositor_ns / COMPOSITOR_FRAMES;
+    less = less < COMPOSITOR_LESS_NS ? less : COMPOSITOR_LESS_NS;
+    g->compositor_ns -= g->compositor_ns < g->too_little_ns ? less / COMPOSITOR_SLOWER : less;
+}
+
 /* Who had it between ready and the latch took so long that it missed the one that it was in time
  * for, or did not. One that follows the frame before without a gap may have waited for that; one
  * that is later by more met something else. */
@@ -336,12 +345,14 @@ static void judge_compositor(
     const struct tp_gate_frame *before = frame_of(g, f->id - 1);
     bool queued = before && before->shown_ns != TP_GATE_NEVER &&
         f->shown_ns - before->shown_ns < period + period / 2;
-    int64_t less = g->compositor_ns / COMPOSITOR_FRAMES;
-    g->compositor_ns -= less < COMPOSITOR_LESS_NS ? less : COMPOSITOR_LESS_NS;
-    if (late <= 0 && had >= 0 && had < g->compositor_ns)
-        g->compositor_ns = had; /* less is enough */
+    try_less(g);
+    if (late <= 0 && had >= 0) { /* that was enough */
+        g->compositor_ns = had < g->compositor_ns ? had : g->compositor_ns;
+        g->too_little_ns = had < g->too_little_ns ? 0 : g->too_little_ns;
+    }
     if (late != 1 || queued || had <= g->compositor_ns || had >= 2 * period)
         return;
+    g->too_little_ns = had;
     had += COMPOSITOR_SLACK_NS;
     g->compositor_ns = had < g->compositor_ns + step ? had : g->compositor_ns + step;
 }
@@ -375,10 +386,11 @@ static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns, int64_t
         n = n < queued ? n : queued;
         g->last_latch_ns = tp_vblank_latch_ns(&g->vblank, last + (n < QUEUE ? n : QUEUE));
     } else if (late == g->way + 1 && had_ns >= 0 && had_ns < period - period / 8) {
+        g->too_little_ns = had_ns;
         g->compositor_ns = had_ns + period / 8;
     } else {
         g->way++;
-        g->compositor_ns = 0;
+        g->compositor_ns = g->too_little_ns = 0;
     }
 }
 

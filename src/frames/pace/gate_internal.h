@@ -21,10 +21,9 @@ struct tp_gate_flight {
 struct tp_gate {
     struct tp_gate_settings settings;
     struct tp_vblank vblank;
-    bool timed;
 
     /* From the effective start to ready, without what it waited for; of that the part of the CPU,
-     * and the rest. What lies between ready and the latch that could take it. */
+     * and the rest. */
     struct tp_cost cost, cpu, gpu;
     /* From when the frame was to start, with all that it waited for: other frames, too. */
     struct tp_cost need;
@@ -32,7 +31,9 @@ struct tp_gate {
     struct tp_cost cycle;  /* from a start to when the guest asks for the next frame's */
     struct tp_cost span; /* of a late guest: from its begin, without what it was held in acquire */
     int64_t held_ns;     /* its last present */
-    int64_t compositor_ns;
+    /* What lies between ready and the latch that could take it; what it had when that was last too
+     * little, 0: that is not known. */
+    int64_t compositor_ns, too_little_ns;
     unsigned refreshes; /* that a frame needs from its start to its latch */
     int64_t extra_ns;   /* latency's: starts earlier, since there were misses */
 

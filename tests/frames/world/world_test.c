@@ -635,7 +635,7 @@ static void each_planted_bug_is_caught(void **data)
         {TP_BUG_FENCE_CLOSED_TWICE, 4},
         {TP_BUG_WAKEUP_LOST, 2},
         {TP_BUG_TWO_IN_A_REFRESH, 4, .cost_us = 4000, .off = true},
-        {TP_BUG_GRID_AT_VBLANK, 4, .cost_us = 14500, .lead_ns = 3 * MS},
+        {TP_BUG_GRID_AT_VBLANK, 4, .cost_us = 12000, .lead_ns = 8 * MS},
         {TP_BUG_BOARD_FREE_TOO_EARLY, 3, .early_fences = true},
         {TP_BUG_CAP_IN_MILLISECONDS, 4, .cap_mhz = 45000},
         {TP_BUG_WHOLE_NANOSECONDS, 4, .cap_mhz = 45000, .refresh_mhz = 120000,
