@@ -7,11 +7,6 @@
 #include "frames/world/shrink.h"
 #include "report/summary.h"
 
-static double fps_of(const struct tp_world_result *r)
-{
-    return r->span_ns > 0 ? (double)(r->frames - 1) / ((double)r->span_ns / 1e9) : 0;
-}
-
 static json_t *story(const struct tp_world_result *r)
 {
     json_t *j = json_array();
@@ -56,7 +51,7 @@ static void print_waits(const struct tp_world_result *r)
 static void print_result(const struct tp_simulate *o, const struct tp_world_result *r)
 {
     printf("%llu frames in %.3f s: %.3f fps, %llu tears, %llu late", (unsigned long long)r->frames,
-        (double)r->span_ns / 1e9, fps_of(r), (unsigned long long)r->tears,
+        (double)r->span_ns / 1e9, tp_world_fps(r), (unsigned long long)r->tears,
         (unsigned long long)r->gate_late);
     if (r->frames > TP_LEFT_OUT)
         print_shown(r);

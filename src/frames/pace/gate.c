@@ -58,22 +58,25 @@ struct tp_gate_settings tp_gate_get(const struct tp_gate *g)
     return g->settings;
 }
 
-bool tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t)
+/* True: the grid is another one now. */
+static bool sample(struct tp_gate *g, const struct tp_timeline_frame *t)
 {
     unsigned before = g->vblank.grids;
     tp_vblank_sample(&g->vblank, t);
+    return g->vblank.grids != before;
+}
+
+bool tp_gate_timeline(struct tp_gate *g, const struct tp_timeline_frame *t)
+{
     g->learns = false;
     g->way = tp_gate_max(g->way, 0);
-    return g->vblank.grids != before;
+    return sample(g, t);
 }
 
 bool tp_gate_feedback(struct tp_gate *g, const struct tp_timeline_frame *t)
 {
-    int64_t way = g->way;
-    bool another = tp_gate_timeline(g, t);
     g->learns = true;
-    g->way = way;
-    return another;
+    return sample(g, t);
 }
 
 const struct tp_vblank *tp_gate_vblank(const struct tp_gate *g)
@@ -106,7 +109,6 @@ void tp_gate_counts(const struct tp_gate *g, struct tp_gate_counts *out)
 {
     *out = g->counts;
     out->cost_ns = tp_cost_quantile(&g->cost, BOOKED);
-    out->late_guest = g->late_acquires >= LATE_GUEST;
 }
 
 /* --- the schedule --- */
@@ -334,12 +336,11 @@ static void try_less(struct tp_gate *g)
 
 /* Who had it between ready and the latch took so long that it missed the one that it was in time
  * for, or did not. One that follows the frame before without a gap may have waited for that; one
- * that is later by more met something else. */
+ * that is later by more met something else. had: what was left from ready to the latch. */
 static void judge_compositor(
-    struct tp_gate *g, const struct tp_gate_frame *f, int64_t scheduled_ns, int64_t late)
+    struct tp_gate *g, const struct tp_gate_frame *f, int64_t had, int64_t late)
 {
     int64_t period = tp_vblank_period_ns(&g->vblank), step = period / 8;
-    int64_t had = scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns);
     if (late < 0)
         had += late * period; /* it did with a refresh less */
     const struct tp_gate_frame *before = frame_of(g, f->id - 1);
@@ -361,8 +362,7 @@ static void judge_compositor(
  * Frames that are shown later than scheduled, one like the other, stand in a queue, which would
  * stay for ever: as many refreshes are left out. If that does not help, whoever has them between
  * ready and the latch may need longer than was thought; and if it is not that either, the way to
- * the panel is longer. had_ns: what was left from ready to the latch. queued: frames that were
- * begun since.
+ * the panel is longer. had_ns: as above. queued: frames that were begun since.
  */
 static void judge_queue(struct tp_gate *g, int64_t late, int64_t had_ns, int64_t queued)
 {
@@ -413,7 +413,7 @@ void tp_gate_shown(struct tp_gate *g, uint64_t frame, int64_t first_line_ns)
         return;
     }
     int64_t late = latch - tp_vblank_nearest(&g->vblank, scheduled_ns);
-    judge_compositor(g, f, scheduled_ns, late - g->way);
-    judge_queue(g, late, scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns),
-        tp_gate_max((int64_t)(g->ids - frame), 1));
+    int64_t had = scheduled_ns - tp_gate_max(f->ready_ns, f->commit_ns);
+    judge_compositor(g, f, had, late - g->way);
+    judge_queue(g, late, had, tp_gate_max((int64_t)(g->ids - frame), 1));
 }

@@ -368,8 +368,7 @@ static void add_figures(
         add_ms(b, c->costs->gpu_ns);
         tp_buf_adds(b, " of the GPU. ");
     }
-    uint64_t fps =
-        r->span_ns > 0 ? (uint64_t)((double)(r->frames - 1) * 1e11 / (double)r->span_ns + 0.5) : 0;
+    uint64_t fps = (uint64_t)(tp_world_fps(r) * 100 + 0.5);
     tp_buf_addf(b, "The whole run: %" PRIu64 ".%02u fps, ", fps / 100, (unsigned)(fps % 100));
     add_ms(b, r->latency.p50_ns);
     tp_buf_addf(b,

@@ -285,11 +285,6 @@ void check_shown(struct world *w, int64_t sequence, int64_t wanted, int64_t stay
 
 /* --- of a run --- */
 
-static double rate_of(const struct tp_world_result *o)
-{
-    return o->span_ns > 0 ? (double)(o->frames - 1) / ((double)o->span_ns / 1e9) : 0;
-}
-
 /* With too few images the rate is what the best schedule has. */
 static void check_few(struct world *w)
 {
@@ -299,9 +294,9 @@ static void check_few(struct world *w)
         return;
     if (dearest(c) > period_of(c->refresh_mhz) * 9 / 10 || tp_oracle_run(c, &o, NULL) < 0)
         return;
-    if (rate_of(w->out) < o.fps * 0.99)
+    if (tp_world_fps(w->out) < o.fps * 0.99)
         broken(w, "with %u images there are %.2f frames a second of %.2f", c->images,
-            rate_of(w->out), o.fps);
+            tp_world_fps(w->out), o.fps);
 }
 
 void check_run(struct world *w)

@@ -163,9 +163,14 @@ struct tp_world_result {
     char story[TP_WORLD_STORY][TP_WORLD_LINE];
     unsigned n_story;
 };
+/* Frames a second; 0: there are too few to say. */
+static inline double tp_world_fps(const struct tp_world_result *r)
+{
+    return r->span_ns > 0 ? (double)(r->frames - 1) / ((double)r->span_ns / 1e9) : 0;
+}
 
-/* 0: it ran, to its end, until an invariant broke or as long as its faults left hope. -EINVAL as tp_world_check; -EINTR: the program
- * was told to end (base/proc.h). */
+/* 0: it ran, to its end, until an invariant broke or as long as its faults left hope. -EINVAL as
+ * tp_world_check; -EINTR: the program was told to end (base/proc.h). */
 int tp_world_run(const struct tp_world_config *c, struct tp_world_result *out, struct tp_error *e);
 
 /* What a run says in numbers, as play and report say it. */

@@ -1,6 +1,6 @@
 /*
- * Whatever options are legal, nothing that must hold is said to be broken, and it ends. Random worlds, from a
- * seed:
+ * Whatever options are legal, nothing that must hold is said to be broken, and it ends. Random
+ * worlds, from a seed:
  *
  *     world_options_test [WORLDS [SEED [FRAMES]]]
  */
@@ -161,7 +161,7 @@ static const char *what_is_wrong(const struct tp_world_config *c)
 
 int main(int argc, char **argv)
 {
-        unsigned long worlds = argc > 1 ? strtoul(argv[1], NULL, 10) : 400;
+    unsigned long worlds = argc > 1 ? strtoul(argv[1], NULL, 10) : 400;
     uint64_t seed = argc > 2 ? strtoul(argv[2], NULL, 10) : 1;
     uint64_t frames = argc > 3 ? strtoul(argv[3], NULL, 10) : 500;
     unsigned long ran = 0, refused = 0, failed = 0;

@@ -21,7 +21,7 @@ static double fps_of(const struct tp_world_config *c)
         printf("broken: %s\n", r.broken);
         exit(1);
     }
-    return (double)(r.frames - 1) / ((double)r.span_ns / 1e9);
+    return tp_world_fps(&r);
 }
 
 static void compare(struct tp_world_config *c, int64_t period)

@@ -36,7 +36,7 @@ static void go(const struct tp_world_config *c)
 
 static double fps(void)
 {
-    return (double)(result.frames - 1) / ((double)result.span_ns / 1e9);
+    return tp_world_fps(&result);
 }
 
 static double ms(int64_t ns)

@@ -41,7 +41,7 @@ static int compare(const void *a, const void *b)
 
 static double fps(void)
 {
-    return (double)(result.frames - 1) / ((double)result.span_ns / 1e9);
+    return tp_world_fps(&result);
 }
 
 static uint32_t highest_rate(const struct tp_costs *c)

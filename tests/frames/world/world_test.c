@@ -38,7 +38,7 @@ static struct tp_world_config config(const struct tp_world_cost *cost, uint64_t 
 
 static double fps(void)
 {
-    return (double)(result.frames - 1) / ((double)result.span_ns / 1e9);
+    return tp_world_fps(&result);
 }
 
 /* Runs it; nothing may break. */
